@@ -1,0 +1,3 @@
+module github.com/dengxu/dengxu
+
+go 1.26

@@ -1,0 +1,114 @@
+// Package order owns the mathematics of a waiting line: who is ahead of whom,
+// who is called next, and where a token goes back in. It is pure: it reads a
+// line through Index and never changes it, keeps no clock and no settings. It
+// refuses to know what tokens, counters or stores are.
+//
+// Times are milliseconds since the Unix epoch, factors are twentieths of one
+// (K = factor·20, from 1 to 400: 20 is the ordinary factor 1.0).
+package order
+
+import "iter"
+
+// Discipline is how a queue orders its tokens.
+type Discipline uint8
+
+// The disciplines built so far; strict and ratio add tiers and debts here.
+const (
+	Aging Discipline = iota // accumulating priority: largest (now − place)/factor
+	Epoch                   // place is scaled at join; first place wins
+)
+
+// Ordinary is K of the ordinary factor 1.0.
+const Ordinary = 20
+
+// Lane is a part of a queue inside which (place, seq) alone decides. Only
+// callable tokens are in a lane.
+type Lane struct {
+	Class string // "" when the queue has no classes; "@counter" when bound to one counter
+	Group string // "" in aging and epoch
+	K     int    // factor in twentieths; 0 in disciplines that do not age by factor
+}
+
+// Key is a token's point in its lane.
+type Key struct {
+	Place int64  // ms
+	Seq   uint64 // arrival number, unique in the partition
+}
+
+// Less orders keys by place, then arrival.
+func (k Key) Less(o Key) bool {
+	return k.Place < o.Place || k.Place == o.Place && k.Seq < o.Seq
+}
+
+// Member is a token as the line sees it.
+type Member struct {
+	Lane Lane
+	Key  Key
+}
+
+// Index is what ranks and picks ask of a queue's line.
+type Index interface {
+	// Lanes yields the lanes that have a member, in no promised order.
+	Lanes() iter.Seq[Lane]
+	// Len is the number of members of a lane.
+	Len(Lane) int
+	// Below counts the members of a lane whose key is less than k.
+	Below(l Lane, k Key) int
+	// At is the i-th member of a lane, from 0, in key order.
+	At(l Lane, i int) (Key, bool)
+}
+
+// Line is how one queue is ordered at a moment.
+type Line struct {
+	Discipline Discipline
+	Index      Index
+	// Classes restricts to lanes of these classes; nil means all that are not
+	// bound to a counter ("@…").
+	Classes []string
+	// Bound is the class of tokens bound to the asking counter ("@counter"),
+	// seen beside Classes; "" for none.
+	Bound string
+}
+
+// Sees reports whether the line, as restricted, includes a lane.
+func (l Line) Sees(lane Lane) bool {
+	if len(lane.Class) > 0 && lane.Class[0] == '@' {
+		return lane.Class == l.Bound
+	}
+	if l.Classes == nil {
+		return true
+	}
+	for _, c := range l.Classes {
+		if c == lane.Class {
+			return true
+		}
+	}
+	return false
+}
+
+// Mode is how a counter over several queues chooses between their winners.
+type Mode uint8
+
+// The modes of a counter.
+const (
+	Oldest Mode = iota // largest (now − place)/factor, future last
+	Listed             // the first queue that has anyone
+)
+
+// Choice is one member taken by Pick.
+type Choice struct {
+	Line   int // index of the line it came from
+	Member Member
+	// Passed is how many members that Pick saw in all lines had an earlier
+	// place and were not taken before it.
+	Passed int
+	// Compared are the lane heads that were judged, the winner first, then in
+	// the order of the lines; at most 8.
+	Compared []Member
+}
+
+// Placed is a place found for a member, and the rank that it has there.
+type Placed struct {
+	Place int64
+	Rank  int
+}

@@ -1,0 +1,244 @@
+package store
+
+import (
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+)
+
+// Batch is one atomic change of one partition. The store checks Op, then
+// Expect in order, then the versions of Docs and Tokens; then it writes.
+// Time fields of Docs, Tokens, Marks and Pick may be symbolic (Now + Δ).
+type Batch struct {
+	Partition Partition
+	Site      dengxu.SiteID
+	Op        Op
+	Expect    []Expectation
+	Docs      []DocWrite
+	Tokens    []TokenWrite
+	Tallies   []TallyAdd
+	Marks     []MarkWrite
+	Pick      *Pick
+	Events    []EventSpec
+}
+
+// Op makes a batch idempotent: the first batch of (Scope, Key) that commits is
+// remembered for Keep ms with the tokens it wrote or picked. A later one with
+// the same Hash has no effect and answers those tokens as they are now; with
+// another Hash it is refused (OpReused). A batch that picks nothing is not
+// remembered.
+type Op struct {
+	Scope string
+	Key   string // "" = not idempotent
+	Hash  [16]byte
+	Keep  int64  // ms
+	Note  string // answered with a replay: which outcome it was
+}
+
+// DocWrite writes or deletes a document. Expect is the version that it must
+// have now (0 = must not exist); the new one is Expect + 1.
+type DocWrite struct {
+	Doc    Doc // Version is filled in; Due may be symbolic
+	Expect uint64
+	Delete bool
+}
+
+// TokenWrite replaces a token's record. The record must have Version
+// Token.Version − 1 now (1 = must not exist).
+//
+// Filled in by the store: symbolic times; Arrival and Seq when 0; CallNo when
+// NextCall; Number when Series is set.
+type TokenWrite struct {
+	Token  Token
+	Series *Series
+	// ScaleFrom, when not 0, makes Place scaled (ordering epoch): Place is
+	// resolved first, then Place = ScaleFrom + ⌊(Place − ScaleFrom)·Factor/1000⌋.
+	ScaleFrom int64
+	// PlaceFloor, when not 0, is the least that Place may resolve to; Penalty
+	// is added after that.
+	PlaceFloor int64
+	Penalty    int64
+	// Archive moves an ended record out of the live set: it leaves every index
+	// and stays readable by id. Nothing else of the record changes but
+	// Version, and no event is due.
+	Archive bool
+}
+
+// MaxTokens is the most tokens that one batch may write and pick.
+const MaxTokens = 100
+
+// NextCall as a record's CallNo stands for the partition's next call number.
+const NextCall = ^uint64(0)
+
+// Series numbers tokens: the next number of (Site of the batch, Name, Day).
+// A series of an earlier day starts again at First.
+type Series struct {
+	Name  string
+	Day   int
+	First int64
+	Last  int64  // 0 = none
+	At    string // at Last: "widen" counts on, "refuse" refuses the batch (SeriesBelow), "wrap" starts again
+}
+
+// TallyKey names a daily count. A tally of an earlier day reads as 0.
+type TallyKey struct {
+	Name string // such as "joins/clinic"
+	Day  int
+}
+
+// TallyAdd adds N to a tally.
+type TallyAdd struct {
+	Key TallyKey
+	N   int64
+}
+
+// MarkWrite remembers when a business id's last token ended, for cooldowns.
+type MarkWrite struct {
+	Queue    dengxu.QueueID
+	Business string
+	At       int64 // may be symbolic
+	Keep     int64 // ms after which it may be forgotten
+}
+
+// Pick takes the first tokens of several lines, by order.Pick at the commit's
+// time, and writes the call on each: State, Counter, CalledAt, FirstCalled if
+// unset, Deadline, Due, the next CallNo, CallCount 1, Confirmed and Asked
+// false, Why and Undo cleared, Version + 1, Passed and Compared; the waiting
+// span is closed with Verb and Actor. Lines are judged as they were before the
+// batch's own token writes; Exclude is never picked.
+type Pick struct {
+	Lines    []PickLine
+	Mode     order.Mode
+	Max      int
+	Exclude  dengxu.TokenID
+	State    dengxu.State
+	Counter  dengxu.CounterID
+	Deadline int64 // symbolic
+	Due      int64 // symbolic, 0 = none
+	Actor    string
+	Event    dengxu.EventType
+}
+
+// PickLine is one line that a pick takes from. Deadline and Due of the pick
+// are those of the line when set here.
+type PickLine struct {
+	Line       LineKey
+	Discipline order.Discipline
+	Classes    []string // nil = all
+	Deadline   int64    // symbolic; 0 = the pick's
+	Due        int64
+}
+
+// EventSpec is an event to be written. Token says about which token of the
+// batch: 1 is the first of Tokens, and so on; 0 is none. The store fills in
+// number, time, and what the record says.
+type EventSpec struct {
+	Type    dengxu.EventType
+	Token   int
+	Queue   dengxu.QueueID // where Token is 0, or the queue that was left
+	Counter dengxu.CounterID
+	Actor   string
+	Reason  string
+	Data    []byte // JSON, or nil
+}
+
+// Result is what a commit did.
+type Result struct {
+	Now      int64
+	Replayed bool    // Op was committed before; nothing happened now
+	Note     string  // of the first commit, when replayed
+	Tokens   []Token // written, in the order of the batch, then picked; on a replay those of the first commit as they are now
+	Picked   int     // how many of Tokens, at the end, were picked
+	Docs     []Doc   // as written
+	Last     Cursor  // of the last event written, or of the log's end
+}
+
+// Expectation is something that must hold at the commit. The types below are
+// all there are.
+type Expectation interface{ expectation() }
+
+type (
+	// DocAt expects a document at a version; 0 = absent.
+	DocAt struct {
+		Key     DocKey
+		Version uint64
+	}
+	// TokenAt expects a token's version.
+	TokenAt struct {
+		ID      dengxu.TokenID
+		Version uint64
+	}
+	// HolderFree expects that no active token holds the mark. Not is the one
+	// token that may: the one that the batch writes.
+	HolderFree struct {
+		Holder HolderKey
+		Not    dengxu.TokenID
+	}
+	// MarkOlder expects that the business id's mark in the queue is at or
+	// before At (symbolic), or absent.
+	MarkOlder struct {
+		Queue    dengxu.QueueID
+		Business string
+		At       int64
+	}
+	// CountBelow expects fewer than Max tokens in any of States in a line.
+	CountBelow struct {
+		Line   LineKey
+		States []dengxu.State
+		Max    int
+	}
+	// TallyBelow expects a tally under Max.
+	TallyBelow struct {
+		Key TallyKey
+		Max int64
+	}
+	// RoomAt expects fewer than Max busy tokens at a counter. Freed is how
+	// many of them the batch itself takes away.
+	RoomAt struct {
+		Counter dengxu.CounterID
+		Max     int
+		Freed   int
+	}
+	// LaneOpen expects that Lane has members, or that the line has fewer than
+	// Max lanes with members.
+	LaneOpen struct {
+		Line LineKey
+		Lane order.Lane
+		Max  int
+	}
+	// NotBefore expects that the commit happens at or after At.
+	NotBefore struct{ At int64 }
+	// Before expects that the commit happens before At.
+	Before struct{ At int64 }
+	// SeriesBelow is what a Series with At "refuse" implies; it is never
+	// given, only refused.
+	SeriesBelow struct{ Name string }
+	// OpReused is refused when an Op's key was used with another hash; it is
+	// never given.
+	OpReused struct{}
+)
+
+func (DocAt) expectation()       {}
+func (TokenAt) expectation()     {}
+func (HolderFree) expectation()  {}
+func (MarkOlder) expectation()   {}
+func (CountBelow) expectation()  {}
+func (TallyBelow) expectation()  {}
+func (RoomAt) expectation()      {}
+func (LaneOpen) expectation()    {}
+func (NotBefore) expectation()   {}
+func (Before) expectation()      {}
+func (SeriesBelow) expectation() {}
+func (OpReused) expectation()    {}
+
+// Refused is the error of a batch whose expectation did not hold. Nothing was
+// changed.
+type Refused struct {
+	By    Expectation    // the first that did not hold
+	Token dengxu.TokenID // HolderFree: who has the mark
+	At    int64          // MarkOlder: the mark; NotBefore, Before: ignored
+	Have  uint64         // DocAt, TokenAt: the version now
+	Now   int64          // the partition's time
+}
+
+// Error names the expectation; the engine turns it into a code.
+func (r *Refused) Error() string { return "store: expectation refused" }

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"encoding/json"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+)
+
+// Ask is a set of point reads of one partition, answered from one snapshot.
+type Ask struct {
+	Partition Partition
+	Tokens    []dengxu.TokenID // live or archived
+	Docs      []DocKey
+	Holders   []HolderKey
+	Counters  []dengxu.CounterID // their tokens: calling, serving, held
+	Persons   []Person           // active tokens of a business id in a site
+	Lines     []LineKey          // counts and lanes
+	Ranks     []RankAsk
+	Afters    []AfterAsk
+	Tallies   []TallyKey
+	Marks     []MarkKey
+	Op        Op // looked up by Scope and Key; Hash is compared
+}
+
+// Person names a business id in a site.
+type Person struct {
+	Site     dengxu.SiteID
+	Business string
+}
+
+// MarkKey names a business id's mark in a queue.
+type MarkKey struct {
+	Queue    dengxu.QueueID
+	Business string
+}
+
+// RankAsk asks how many tokens of a line are ahead of Member, by order.Rank.
+type RankAsk struct {
+	Line       LineKey
+	Discipline order.Discipline
+	Classes    []string // that compete with the member's class; nil = all
+	Member     order.Member
+}
+
+// AfterAsk asks for the place behind the N-th of the member's class, by
+// order.After. Member is left out of the line if it stands there.
+type AfterAsk struct {
+	Line       LineKey
+	Discipline order.Discipline
+	Member     order.Member
+	N          int
+	DayStart   int64 // ordering epoch: where scaling begins
+}
+
+// View is the answer to an Ask: each slice is as long as the Ask's.
+type View struct {
+	Now      int64
+	Tokens   []*Token // nil = unknown
+	Docs     []*Doc   // nil = unknown
+	Holders  []dengxu.TokenID
+	Counters [][]Token // in call order
+	Persons  [][]Token
+	Lines    []LineView
+	Ranks    []int
+	Afters   []order.Placed
+	Tallies  []int64
+	Marks    []int64 // 0 = none
+	Op       *OpView // nil = never seen
+}
+
+// OpView is a remembered operation.
+type OpView struct {
+	Reused bool // the hash differs
+	Note   string
+	Tokens []Token // as they are now
+}
+
+// LineView is the state of one line.
+type LineView struct {
+	Counts map[dengxu.State]int
+	Lanes  []LaneView
+}
+
+// LaneView is one lane with members.
+type LaneView struct {
+	Lane order.Lane
+	Len  int
+	Head order.Key
+}
+
+// ListAsk asks for tokens in arrival order. Zero fields do not restrict.
+type ListAsk struct {
+	Partition Partition
+	Site      dengxu.SiteID
+	Queue     dengxu.QueueID
+	Gen       *int
+	States    []dengxu.State
+	Counter   dengxu.CounterID
+	Label     string // printed number, exact
+	Text      string // part of name, phone, business id or label, without case
+	After     uint64 // arrival number of the last one seen
+	Before    uint64 // with Newest: arrival number of the last one seen; 0 = from the newest
+	Newest    bool   // newest first
+	Limit     int
+}
+
+// Page is one page of tokens.
+type Page struct {
+	Now    int64
+	Tokens []Token
+	Next   uint64 // After (or Before) for the next page; 0 = no more
+}
+
+// DueEntry is something whose time has come: a token or a document.
+type DueEntry struct {
+	At    int64
+	Token dengxu.TokenID // "" = a document
+	Doc   DocKey
+}
+
+// Due is what is due now, and when the timer loop should look again.
+type Due struct {
+	Now     int64
+	Entries []DueEntry
+	Next    int64 // of the first entry not yet due; 0 = none
+}
+
+// Cursor is a position in a partition's log. Its epoch changes when the log
+// may have lost its end.
+type Cursor struct {
+	Partition Partition
+	Epoch     uint64
+	Number    uint64
+}
+
+// Event is one entry of the log.
+type Event struct {
+	Number  uint64
+	At      int64
+	Type    dengxu.EventType
+	Site    dengxu.SiteID
+	Queue   dengxu.QueueID
+	Counter dengxu.CounterID
+	Token   dengxu.TokenID
+	Ref     string
+	Label   string
+	State   dengxu.State
+	Version uint64
+	Actor   string
+	Reason  string
+	Data    json.RawMessage
+}
+
+// EventPage is a run of events. Reset means that the log no longer reaches
+// back to the cursor: the reader must read everything anew and go on at End.
+type EventPage struct {
+	Events []Event
+	Reset  bool
+	End    Cursor // after the last of Events, or the log's end
+}
