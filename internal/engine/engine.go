@@ -1,0 +1,99 @@
+// Package engine is the only place where a rule about waiting lines is
+// applied. One use case a file; what it decides from what was read stands in
+// pure functions; what it writes is one store.Batch. It owns settings and
+// their defaults in force, the cache of them, doors, days and timers' effects,
+// and refuses HTTP, loops and concrete stores.
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// Options are what an engine is made of.
+type Options struct {
+	Store  store.Store // required
+	Logger *slog.Logger
+	// TicketURL makes the address of a holder's page; nil leaves it empty.
+	TicketURL func(dengxu.TokenID) string
+	// Loopback reports whether the server listens on loopback only, where the
+	// public join setting "loopback" holds.
+	Loopback bool
+}
+
+// Engine answers commands and questions over one store. It is safe for
+// concurrent use and keeps nothing that the store does not have.
+type Engine struct {
+	store    store.Store
+	log      *slog.Logger
+	url      func(dengxu.TokenID) string
+	loopback bool
+	parts    int
+
+	world  atomic.Pointer[world]
+	reload sync.Mutex // guards the replacement of world
+}
+
+// Open loads all settings from the store. It returns Unavailable when the
+// store cannot be read.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	e := &Engine{
+		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback,
+		parts: o.Store.About().Partitions,
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	if e.url == nil {
+		e.url = func(dengxu.TokenID) string { return "" }
+	}
+	if err := e.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Kind of caller, for what a holder may do and for the log.
+type Kind uint8
+
+// The kinds of caller.
+const (
+	Timer    Kind = iota // the engine's own timers
+	Holder               // the token id is the credential
+	Public               // a join without a key
+	Operator             // anyone with a key that may act on tokens
+	Admin
+)
+
+// By is who asks, and under which idempotency key.
+type By struct {
+	Kind  Kind
+	Name  string   // stands in events as actor, such as "key:front" or "holder"
+	Pick  bool     // may call a given token
+	Move  bool     // may place a token by hand
+	Scope string   // idempotency scope: the caller
+	Key   string   // Idempotency-Key; "" = none
+	Hash  [16]byte // of the request, for Key
+}
+
+// Done is the answer of a command.
+type Done[T any] struct {
+	Value    T
+	Replayed bool // the key was used before: Value is that effect, as it is now
+}
+
+// day is how long operations are remembered, in ms.
+const day = 24 * 60 * 60 * 1000
+
+// op is the store's operation of a request; note tells outcomes apart.
+func (b By) op(note string) store.Op {
+	if b.Key == "" {
+		return store.Op{}
+	}
+	return store.Op{Scope: b.Scope, Key: b.Key, Hash: b.Hash, Keep: day, Note: note}
+}
