@@ -1,0 +1,82 @@
+package dengxu
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dayMinutes is the length of a day of 24 hours, and the minute named 24:00.
+const dayMinutes = 24 * 60
+
+var weekdays = map[string]time.Weekday{
+	"mon": time.Monday, "tue": time.Tuesday, "wed": time.Wednesday, "thu": time.Thursday,
+	"fri": time.Friday, "sat": time.Saturday, "sun": time.Sunday,
+}
+
+// ParseDays reads a key of OpeningHours.Days: one day ("mon") or a run of days
+// ("mon-fri"), which may go over the week's end ("sat-mon"). It returns the
+// days in that order, or an Invalid error, field opening_hours.
+func ParseDays(key string) ([]time.Weekday, error) {
+	first, last, run := strings.Cut(key, "-")
+	from, ok := weekdays[first]
+	if !ok {
+		return nil, Fieldf(Invalid, fieldHours, "%q is not a day or a run of days", key)
+	}
+	if !run {
+		return []time.Weekday{from}, nil
+	}
+	to, ok := weekdays[last]
+	if !ok || to == from {
+		return nil, Fieldf(Invalid, fieldHours, "%q is not a day or a run of days", key)
+	}
+	days := []time.Weekday{from}
+	for day := from; day != to; {
+		day = (day + 1) % 7
+		days = append(days, day)
+	}
+	return days, nil
+}
+
+// ParseHours reads a span "HH:MM-HH:MM" and returns its ends in minutes after
+// the day's midnight by the wall clock. The end is after the start: "22:00-02:00"
+// ends at 26 hours. 24:00 is an end only; a span without length, and anything
+// else, is an Invalid error, field opening_hours.
+func ParseHours(span string) (from, to int, err error) {
+	start, end, dash := strings.Cut(span, "-")
+	from, okFrom := clockMinute(start)
+	to, okTo := clockMinute(end)
+	if !dash || !okFrom || !okTo || from == to || from == dayMinutes {
+		return 0, 0, Fieldf(Invalid, fieldHours, `%q is not a span such as "08:00-12:00"; the whole day is "00:00-24:00"`, span)
+	}
+	if to < from {
+		to += dayMinutes
+	}
+	return from, to, nil
+}
+
+// clockMinute reads "HH:MM" from 00:00 to 24:00.
+func clockMinute(s string) (int, bool) {
+	if len(s) != 5 || s[2] != ':' {
+		return 0, false
+	}
+	// ParseUint takes no sign, so "+8:00" is not a time.
+	hour, errHour := strconv.ParseUint(s[:2], 10, 8)
+	minute, errMinute := strconv.ParseUint(s[3:], 10, 8)
+	at := int(hour)*60 + int(minute)
+	return at, errHour == nil && errMinute == nil && minute < 60 && at <= dayMinutes
+}
+
+func checkSpans(field string, spans []string) error {
+	for i, span := range spans {
+		if _, _, err := ParseHours(span); err != nil {
+			return Fieldf(Invalid, field+"["+strconv.Itoa(i)+"]",
+				`%q is not a span such as "08:00-12:00"; the whole day is "00:00-24:00"`, span)
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
