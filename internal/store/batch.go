@@ -21,6 +21,14 @@ type Batch struct {
 	Events    []EventSpec
 }
 
+// Picks is how many tokens the batch may pick.
+func (b *Batch) Picks() int {
+	if b.Pick == nil {
+		return 0
+	}
+	return b.Pick.Max
+}
+
 // Op makes a batch idempotent: the first batch of (Scope, Key) that commits is
 // remembered for Keep ms with the tokens it wrote or picked. A later one with
 // the same Hash has no effect and answers those tokens as they are now; with
@@ -52,9 +60,11 @@ type TokenWrite struct {
 	Series *Series
 	// ScaleFrom, when not 0, makes Place scaled (ordering epoch): Place is
 	// resolved first, then Place = ScaleFrom + ⌊(Place − ScaleFrom)·Factor/1000⌋.
+	// With a PlaceFloor it is the floor that is scaled instead, since Place is
+	// then one that the token already had.
 	ScaleFrom int64
 	// PlaceFloor, when not 0, is the least that Place may resolve to; Penalty
-	// is added after that.
+	// is added after that. A place below 0 becomes 0.
 	PlaceFloor int64
 	Penalty    int64
 	// Archive moves an ended record out of the live set: it leaves every index
@@ -102,9 +112,10 @@ type MarkWrite struct {
 // Pick takes the first tokens of several lines, by order.Pick at the commit's
 // time, and writes the call on each: State, Counter, CalledAt, FirstCalled if
 // unset, Deadline, Due, the next CallNo, CallCount 1, Confirmed and Asked
-// false, Why and Undo cleared, Version + 1, Passed and Compared; the waiting
-// span is closed with Verb and Actor. Lines are judged as they were before the
-// batch's own token writes; Exclude is never picked.
+// false, StartedAt when State is serving, Why, Reason and Undo cleared,
+// Version + 1, Passed and Compared; the waiting span is closed with VerbCall
+// and Actor. Lines are judged as they were before the batch's own token
+// writes; Exclude is never picked. Tokens bound to Counter are seen too.
 type Pick struct {
 	Lines    []PickLine
 	Mode     order.Mode
@@ -134,10 +145,10 @@ type PickLine struct {
 type EventSpec struct {
 	Type    dengxu.EventType
 	Token   int
-	Queue   dengxu.QueueID // where Token is 0, or the queue that was left
-	Counter dengxu.CounterID
+	Queue   dengxu.QueueID   // where Token is 0, or the queue that was left; "" = the token's
+	Counter dengxu.CounterID // "" = the token's
 	Actor   string
-	Reason  string
+	Reason  string // "" = the token's
 	Data    []byte // JSON, or nil
 }
 
@@ -147,7 +158,7 @@ type Result struct {
 	Replayed bool    // Op was committed before; nothing happened now
 	Note     string  // of the first commit, when replayed
 	Tokens   []Token // written, in the order of the batch, then picked; on a replay those of the first commit as they are now
-	Picked   int     // how many of Tokens, at the end, were picked
+	Picked   int     // how many of Tokens, at the end, were picked, also on a replay
 	Docs     []Doc   // as written
 	Last     Cursor  // of the last event written, or of the log's end
 }

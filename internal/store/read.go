@@ -74,6 +74,7 @@ type OpView struct {
 	Reused bool // the hash differs
 	Note   string
 	Tokens []Token // as they are now
+	Picked int     // how many of Tokens, at the end, were picked
 }
 
 // LineView is the state of one line.

@@ -13,7 +13,9 @@ import (
 // Tables is the state of one partition that a batch is judged against. A
 // method with an error may touch disk; its error ends the batch unjudged.
 type Tables interface {
-	Token(dengxu.TokenID) (*store.Token, error) // nil = unknown; the caller does not change it
+	// Token returns a live record; an archived one is unknown to a batch, for
+	// nothing changes it any more. nil = unknown. The caller does not change it.
+	Token(dengxu.TokenID) (*store.Token, error)
 	Doc(store.DocKey) *store.Doc                // nil = absent
 	Holder(store.HolderKey) dengxu.TokenID      // "" = free
 	Mark(dengxu.QueueID, string) (int64, error) // 0 = none
@@ -32,12 +34,30 @@ type Daily struct {
 	N   int64
 }
 
+// On is the count as seen on a day: a count of another day reads as 0.
+func (d Daily) On(day int) int64 {
+	if d.Day != day {
+		return 0
+	}
+	return d.N
+}
+
+// Add returns the count after n more on a day. A later day begins at 0; what
+// belongs to an earlier day is dropped, since that day is over.
+func (d Daily) Add(day int, n int64) Daily {
+	if day < d.Day {
+		return d
+	}
+	return Daily{Day: day, N: d.On(day) + n}
+}
+
 // OpRecord is a remembered operation.
 type OpRecord struct {
 	Hash    [16]byte
 	Expires int64
 	Note    string
-	Tokens  []dengxu.TokenID
+	Tokens  []dengxu.TokenID // written, then picked
+	Picked  int              // how many of Tokens, at the end, were picked
 }
 
 // Meta is the partition's own numbers.
@@ -66,14 +86,36 @@ type Effects struct {
 	Meta    Meta
 	Tokens  []TokenChange
 	Picked  int
-	Docs    []store.Doc // as they are after; deleted ones with Version 0
+	Docs    []store.Doc // as they are after; deleted ones with Version 0 and no body
 	Tallies map[string]Daily
 	Series  map[SeriesKey]Daily
-	Marks   []store.MarkWrite
-	OpKey   store.Op  // what to remember, "" = nothing
-	Op      *OpRecord // nil = nothing to remember
+	Marks   []store.MarkWrite // with their times resolved
+	OpKey   store.Op          // under which scope and key Op is remembered
+	Op      *OpRecord         // nil = nothing to remember
 	Events  []store.Event
 	Empty   bool // nothing to write
-	// Replay is set when Op was seen before: answer these, write nothing.
+	// Replay is set when Op was seen before: answer these, write nothing (Empty
+	// is set too).
 	Replay *OpRecord
+}
+
+// Result is what Commit answers for effects that a store has carried out in
+// partition p. Tokens of a replay are left to the store, which reads them as
+// they are now.
+func (e *Effects) Result(p store.Partition, now int64) store.Result {
+	r := store.Result{
+		Now: now, Docs: e.Docs, Picked: e.Picked,
+		Last: store.Cursor{Partition: p, Epoch: e.Meta.Epoch, Number: e.Meta.Event},
+	}
+	if e.Replay != nil {
+		r.Replayed, r.Note, r.Picked = true, e.Replay.Note, e.Replay.Picked
+		return r
+	}
+	if len(e.Tokens) > 0 {
+		r.Tokens = make([]store.Token, len(e.Tokens))
+		for i := range e.Tokens {
+			r.Tokens[i] = e.Tokens[i].After
+		}
+	}
+	return r
 }

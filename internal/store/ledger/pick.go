@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// pick takes the first tokens of the lines as the tables hold them, that is,
+// before the batch's own writes.
+func (w *work) pick() error {
+	p := w.b.Pick
+	if p == nil {
+		return nil
+	}
+	exclude, err := w.seq(p.Exclude)
+	if err != nil {
+		return err
+	}
+	lines := make([]order.Line, len(p.Lines))
+	for i, l := range p.Lines {
+		lines[i] = order.Line{
+			Discipline: l.Discipline, Index: w.t.Index(l.Line), Classes: l.Classes,
+			Bound: "@" + string(p.Counter),
+		}
+	}
+	for _, choice := range order.Pick(w.now, lines, p.Mode, p.Max, exclude) {
+		if err := w.take(&p.Lines[choice.Line], choice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seq is the seq of a token, or 0, which no token has.
+func (w *work) seq(id dengxu.TokenID) (uint64, error) {
+	if id == "" {
+		return 0, nil
+	}
+	t, err := w.t.Token(id)
+	if err != nil || t == nil {
+		return 0, err
+	}
+	return t.Seq, nil
+}
+
+// take writes the call on one picked token.
+func (w *work) take(line *store.PickLine, choice order.Choice) error {
+	id := w.t.TokenAt(line.Line, choice.Member)
+	before, err := w.t.Token(id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case before == nil || before.State != dengxu.StateWaiting:
+		return fmt.Errorf("ledger: lane %v of %v names token %s, which does not wait there: %w",
+			choice.Member.Lane, line.Line, id.Mask(), store.ErrDamaged)
+	case before.Site != w.b.Site:
+		return fmt.Errorf("ledger: batch of site %q picks from site %q", w.b.Site, before.Site)
+	case slices.ContainsFunc(w.b.Tokens, func(tw store.TokenWrite) bool { return tw.Token.ID == id }):
+		return fmt.Errorf("ledger: batch writes and picks token %s", id.Mask())
+	}
+	w.e.Tokens = append(w.e.Tokens, TokenChange{Before: before, After: w.called(*before, line, choice)})
+	w.e.Picked++
+	return nil
+}
+
+// called is the record of a token that was just called.
+func (w *work) called(t store.Token, line *store.PickLine, choice order.Choice) store.Token {
+	p := w.b.Pick
+	t.CloseSpan(w.now, dengxu.VerbCall, p.Actor)
+	w.e.Meta.CallNo++
+	t.Version++
+	t.State, t.Counter = p.State, p.Counter
+	t.CalledAt, t.CallNo, t.CallCount = w.now, w.e.Meta.CallNo, 1
+	if t.FirstCalled == 0 {
+		t.FirstCalled = w.now
+	}
+	if p.State == dengxu.StateServing {
+		t.StartedAt = w.now
+	}
+	deadline, due := line.Deadline, line.Due
+	if deadline == 0 {
+		deadline = p.Deadline
+	}
+	if due == 0 {
+		due = p.Due
+	}
+	t.Deadline, t.Due = store.Resolve(deadline, w.now), store.Resolve(due, w.now)
+	t.Confirmed, t.Asked = false, false
+	t.Why, t.Reason, t.Undo = "", "", nil
+	t.Passed, t.Compared = choice.Passed, choice.Compared
+	return t
+}
