@@ -51,6 +51,7 @@ type AfterAsk struct {
 	Member     order.Member
 	N          int
 	DayStart   int64 // ordering epoch: where scaling begins
+	Factor     int32 // ordering epoch: thousandths, as in the record
 }
 
 // View is the answer to an Ask: each slice is as long as the Ask's.
