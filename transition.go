@@ -72,6 +72,7 @@ var transitions = []Transition{
 	{VerbCall, []State{StateWaiting}, []State{StateServing}, tasks, "worker", "a lease starts"},
 	{VerbRecall, []State{StateCalling}, []State{StateCalling}, people, "operator", "announced again, deadline restarts; at most max_calls, recall_gap_seconds apart"},
 	{VerbConfirm, []State{StateCalling}, []State{StateCalling}, people, "holder, operator", "deadline = now + arrive_seconds, once"},
+	{VerbConfirm, []State{StateWaiting}, []State{StateWaiting}, people, "holder, operator", "answers an ask: still coming"},
 	{VerbStart, []State{StateCalling}, []State{StateServing}, people, "operator, timer", "by the timer with on_call_timeout start"},
 	{VerbComplete, []State{StateCalling, StateServing}, []State{StateCompleted}, people, "operator", "from calling: start and complete in one commit, the serving span marked implicit"},
 	{VerbComplete, []State{StateServing}, []State{StateCompleted}, tasks, "worker", "the lease must be valid"},

@@ -142,8 +142,8 @@ func (e *Engine) CounterSite(c dengxu.CounterID) (dengxu.SiteID, error) { panic(
 func (e *Engine) PublicJoin(q dengxu.QueueID) (dengxu.PublicJoin, error) { panic("stub") }
 
 // timers and the feed.
-// Tick does everything that is due and returns when the next thing is (zero = nothing known).
-func (e *Engine) Tick(ctx context.Context) (next time.Time, err error) { panic("stub") }
+// Tick does everything that is due and returns how long until the next thing is due, by the store's clock (0 = nothing known).
+func (e *Engine) Tick(ctx context.Context) (wait time.Duration, err error) { panic("stub") }
 
 // Event turns a log entry into its wire form (staff form: with token id).
 func (e *Engine) Event(c store.Cursor, ev store.Event) dengxu.Event  { panic("stub") }

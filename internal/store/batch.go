@@ -19,6 +19,16 @@ type Batch struct {
 	Marks     []MarkWrite
 	Pick      *Pick
 	Events    []EventSpec
+	// Ranks asks for the ranks of tokens that the batch writes, at the
+	// commit's time, in the lines as they were before the batch.
+	Ranks []RankOf
+}
+
+// RankOf asks for the rank of the Token-th (from 1) of a batch's tokens.
+type RankOf struct {
+	Token      int
+	Discipline order.Discipline
+	Classes    []string // that compete with its class; nil = all
 }
 
 // Picks is how many tokens the batch may pick.
@@ -160,6 +170,7 @@ type Result struct {
 	Tokens   []Token // written, in the order of the batch, then picked; on a replay those of the first commit as they are now
 	Picked   int     // how many of Tokens, at the end, were picked, also on a replay
 	Docs     []Doc   // as written
+	Ranks    []int   // as asked by Ranks; nil on a replay
 	Last     Cursor  // of the last event written, or of the log's end
 }
 

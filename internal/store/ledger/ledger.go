@@ -86,6 +86,7 @@ type Effects struct {
 	Meta    Meta
 	Tokens  []TokenChange
 	Picked  int
+	Ranks   []int       // answers to the batch's Ranks
 	Docs    []store.Doc // as they are after; deleted ones with Version 0 and no body
 	Tallies map[string]Daily
 	Series  map[SeriesKey]Daily
