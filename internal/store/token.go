@@ -188,3 +188,17 @@ func (t *Token) Indexes() Indexes {
 	}
 	return ix
 }
+
+// Member is the token as its line sees it.
+func (t *Token) Member() order.Member {
+	return order.Member{Lane: t.Lane, Key: order.Key{Place: t.Place, Seq: t.Seq}}
+}
+
+// BoundClass is the class of a lane whose tokens are bound to one counter, or
+// "".
+func BoundClass(l order.Lane) string {
+	if len(l.Class) > 0 && l.Class[0] == '@' {
+		return l.Class
+	}
+	return ""
+}

@@ -27,7 +27,7 @@ func Apply(t Tables, m Meta, p store.Partition, b store.Batch, now int64) (*Effe
 		return w.e, nil
 	}
 	for _, step := range []func() error{
-		w.expectations, w.versions, w.holders, w.docs, w.tokens, w.pick, w.counts, w.events,
+		w.expectations, w.versions, w.holders, w.docs, w.tokens, w.ranks, w.pick, w.counts, w.events,
 	} {
 		if err := step(); err != nil {
 			return nil, err

@@ -105,7 +105,7 @@ type Effects struct {
 // they are now.
 func (e *Effects) Result(p store.Partition, now int64) store.Result {
 	r := store.Result{
-		Now: now, Docs: e.Docs, Picked: e.Picked,
+		Now: now, Docs: e.Docs, Picked: e.Picked, Ranks: e.Ranks,
 		Last: store.Cursor{Partition: p, Epoch: e.Meta.Epoch, Number: e.Meta.Event},
 	}
 	if e.Replay != nil {
