@@ -1,0 +1,65 @@
+# make prints what there is; each target says what it does after its ##.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+GO ?= go
+# Packages and limits, to be set on the command line: make test PKGS=./internal/order/...
+PKGS ?= ./...
+TEST_TIMEOUT ?= 12m
+TORTURE_PKGS ?= ./...
+TORTURE_TIMEOUT ?= 3h
+BENCH ?= .
+BENCH_PKGS ?= ./internal/order ./internal/store/pebblestore ./internal/httpapi ./internal/app
+BENCH_FLAGS ?= -benchmem
+# Every package with golden files takes -update.
+GOLDEN_PKGS = $(sort $(dir $(shell grep -rlE --include='*_test.go' 'flag\.Bool."update"' . )))
+
+GOLANGCI := .bin/golangci-lint
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## install what the tests need besides Go (gcc, for -race)
+	@.ci/need gcc
+
+.PHONY: build
+build: ## build the server and its commands to ./dengxu
+	$(GO) build -trimpath -o dengxu ./cmd/dengxu
+
+.PHONY: test
+test: deps ## vet and test everything under the race detector
+	$(GO) vet $(PKGS)
+	$(GO) test -race -timeout $(TEST_TIMEOUT) $(PKGS)
+
+.PHONY: lint
+lint: $(GOLANGCI) ## run golangci-lint, format included (built at first use, about two minutes)
+	$(GOLANGCI) run $(PKGS)
+
+.PHONY: fmt
+fmt: $(GOLANGCI) ## format the code
+	$(GOLANGCI) fmt
+
+.PHONY: torture
+torture: deps ## the long tests: kills, power loss, clocks, many seeds
+	DENGXU_TORTURE=1 $(GO) test -race -count 1 -timeout $(TORTURE_TIMEOUT) $(TORTURE_PKGS)
+
+.PHONY: bench
+bench: ## measure stores and HTTP, one package after the other
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -timeout 1h $(BENCH_FLAGS) $(BENCH_PKGS)
+
+.PHONY: docs
+docs: ## write generated pages and golden files anew
+	$(GO) test $(addsuffix .,$(GOLDEN_PKGS)) -update
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf .bin dengxu
+
+# A module of its own keeps the linter's dependencies out of the product.
+$(GOLANGCI): tools/go.mod tools/go.sum
+	cd tools && $(GO) build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
