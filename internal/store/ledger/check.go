@@ -110,5 +110,13 @@ func checkPick(p *store.Pick) error {
 	if p.Max < 1 || p.Counter == "" || p.Event == "" || !p.State.AtCounter() {
 		return fmt.Errorf("ledger: pick of %d for counter %q into state %q with event %q", p.Max, p.Counter, p.State, p.Event)
 	}
+	seen := make(map[store.LineKey]bool, len(p.Lines))
+	for _, l := range p.Lines {
+		if seen[l.Line] {
+			// order.Pick would take a token bound to the counter twice.
+			return fmt.Errorf("ledger: pick sees line %v twice", l.Line)
+		}
+		seen[l.Line] = true
+	}
 	return nil
 }
