@@ -98,7 +98,15 @@ var transitions = []Transition{
 
 // Transitions returns a copy of the table, row by row in the order of a
 // token's life.
-func Transitions() []Transition { return slices.Clone(transitions) }
+func Transitions() []Transition {
+	rows := slices.Clone(transitions)
+	for i := range rows {
+		rows[i].From = slices.Clone(rows[i].From)
+		rows[i].To = slices.Clone(rows[i].To)
+		rows[i].Kinds = slices.Clone(rows[i].Kinds)
+	}
+	return rows
+}
 
 // Leads reports whether the table lets verb take a token of a queue of this
 // kind from one state to the other.
