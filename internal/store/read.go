@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/dengxu/dengxu"
@@ -13,8 +14,8 @@ type Ask struct {
 	Tokens    []dengxu.TokenID // live or archived
 	Docs      []DocKey
 	Holders   []HolderKey
-	Counters  []dengxu.CounterID // their tokens: calling, serving, held
-	Persons   []Person           // active tokens of a business id in a site
+	Counters  []dengxu.CounterID // their tokens: calling, serving, held; by call number
+	Persons   []Person           // active tokens of a business id in a site; by arrival
 	Lines     []LineKey          // counts and lanes
 	Ranks     []RankAsk
 	Afters    []AfterAsk
@@ -121,11 +122,20 @@ type DueEntry struct {
 	Doc   DocKey
 }
 
+// Compare orders entries by time, then documents before tokens, then by id,
+// so that every store answers the same first entries.
+func (d DueEntry) Compare(o DueEntry) int {
+	return cmp.Or(
+		cmp.Compare(d.At, o.At), cmp.Compare(d.Token, o.Token),
+		cmp.Compare(d.Doc.Kind, o.Doc.Kind), cmp.Compare(d.Doc.ID, o.Doc.ID),
+	)
+}
+
 // Due is what is due now, and when the timer loop should look again.
 type Due struct {
 	Now     int64
-	Entries []DueEntry
-	Next    int64 // of the first entry not yet due; 0 = none
+	Entries []DueEntry // in the order of DueEntry.Compare
+	Next    int64      // At of the first entry after Entries, past only when the limit cut them short; 0 = none
 }
 
 // Cursor is a position in a partition's log. Its epoch changes when the log

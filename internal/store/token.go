@@ -4,6 +4,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -114,6 +115,17 @@ type UndoState struct {
 	StartedAt int64
 	Counter   dengxu.CounterID
 	Misses    int
+}
+
+// Clone returns a copy that shares nothing with t.
+func (t *Token) Clone() Token {
+	c := *t
+	c.Attrs, c.Payload = slices.Clone(t.Attrs), slices.Clone(t.Payload)
+	c.Compared, c.Spans = slices.Clone(t.Compared), slices.Clone(t.Spans)
+	if t.Undo != nil {
+		c.Undo = new(*t.Undo)
+	}
+	return c
 }
 
 // Label is the printed number, such as A012.

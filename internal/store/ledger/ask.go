@@ -7,7 +7,9 @@ import (
 
 // Rank answers a RankAsk from the index of its line.
 func Rank(now int64, ix order.Index, a *store.RankAsk) int {
-	return order.Rank(now, a.Member, order.Line{Discipline: a.Discipline, Index: ix, Classes: a.Classes})
+	return order.Rank(now, a.Member, order.Line{
+		Discipline: a.Discipline, Index: ix, Classes: a.Classes, Bound: store.BoundClass(a.Member.Lane),
+	})
 }
 
 // After answers an AfterAsk from the index of its line.
