@@ -67,8 +67,9 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 	panic("order: no such discipline")
 }
 
-// agingBehind is the youngest place in the lane that is before t when n is 0,
-// else the latest place that the newest seq may have to be next behind t.
+// agingBehind is the last place of the lane that is before t when n is 0, else
+// the first place at which the newest seq is behind t. The division rounds the
+// age down, which is behind.
 func agingBehind(now int64, lane Lane, n int, t Member) int64 {
 	if t.Key.Place > now {
 		if n == 0 {
