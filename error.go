@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -40,9 +41,9 @@ type Error struct {
 	Err        error         // cause, never shown outside
 }
 
-// Error returns the code and the message.
+// Error returns the code, the message and the cause.
 func (e *Error) Error() string {
-	if e.Err != nil {
+	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
 	}
 	return string(e.Code) + ": " + e.Message
@@ -57,10 +58,15 @@ func (e *Error) Because(reason string) *Error {
 	return e
 }
 
-// Errorf makes an error with a code. A %w in format keeps the cause.
+// Errorf makes an error with a code. A %w at the end of format keeps the cause
+// out of the message, which callers see, and in the chain, which logs show.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+	message, cause := err.Error(), errors.Unwrap(err)
+	if cause != nil {
+		message = strings.TrimSuffix(message, ": "+cause.Error())
+	}
+	return &Error{Code: code, Message: message, Err: cause}
 }
 
 // Fieldf makes an error that blames one field of the request.

@@ -150,14 +150,14 @@ func (p *Place) UnmarshalJSON(b []byte) error {
 		*p = Place{At: name}
 		return nil
 	}
-	var after map[string]int
+	var after map[string]*int
 	if err := json.Unmarshal(b, &after); err != nil || len(after) != 1 {
 		return Fieldf(Invalid, "place", `place must be "original", "tail" or {"after": N}`)
 	}
-	n, ok := after["after"]
-	if !ok || n < 0 || n > 1_000_000 {
+	n := after["after"]
+	if n == nil || *n < 0 || *n > 1_000_000 {
 		return Fieldf(Invalid, "place", "after must be from 0 to 1000000")
 	}
-	*p = Place{After: &n}
+	*p = Place{After: n}
 	return nil
 }
