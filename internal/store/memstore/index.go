@@ -1,0 +1,176 @@
+package memstore
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// index is everything that is derived from live records and documents, and
+// could be built anew from them.
+type index struct {
+	arrivals sorted[arrival]
+	lines    map[store.LineKey]*line
+	holders  map[store.HolderKey]dengxu.TokenID
+	counters map[dengxu.CounterID]map[dengxu.TokenID]bool // value: fills a place
+	persons  map[store.Person]map[dengxu.TokenID]bool
+	due      sorted[store.DueEntry]
+}
+
+type arrival struct {
+	number uint64
+	id     dengxu.TokenID
+}
+
+func newIndex() *index {
+	return &index{
+		arrivals: sorted[arrival]{compare: func(a, b arrival) int { return cmp.Compare(a.number, b.number) }},
+		lines:    make(map[store.LineKey]*line),
+		holders:  make(map[store.HolderKey]dengxu.TokenID),
+		counters: make(map[dengxu.CounterID]map[dengxu.TokenID]bool),
+		persons:  make(map[store.Person]map[dengxu.TokenID]bool),
+		due:      sorted[store.DueEntry]{compare: store.DueEntry.Compare},
+	}
+}
+
+// add enters a live record everywhere it belongs.
+func (x *index) add(t *store.Token) {
+	ix := t.Indexes()
+	x.arrivals.insert(arrival{t.Arrival, t.ID})
+	l := x.lines[ix.Line]
+	if l == nil {
+		l = newLine()
+		x.lines[ix.Line] = l
+	}
+	l.counts[t.State]++
+	if ix.InLane {
+		l.enter(t.Lane, member{t.Member().Key, t.ID})
+	}
+	if ix.Holder.Business != "" {
+		x.holders[ix.Holder] = t.ID
+	}
+	if ix.Counter != "" {
+		enlist(x.counters, ix.Counter, t.ID, ix.Busy)
+	}
+	if ix.Person != "" {
+		enlist(x.persons, store.Person{Site: t.Site, Business: ix.Person}, t.ID, true)
+	}
+	if ix.Due != 0 {
+		x.due.insert(store.DueEntry{At: ix.Due, Token: t.ID})
+	}
+}
+
+// drop takes a record, as it was added, out of everything.
+func (x *index) drop(t *store.Token) {
+	ix := t.Indexes()
+	x.arrivals.remove(arrival{t.Arrival, t.ID})
+	if l := x.lines[ix.Line]; l != nil {
+		if ix.InLane {
+			l.leave(t.Lane, member{t.Member().Key, t.ID})
+		}
+		if l.counts[t.State]--; l.counts[t.State] == 0 {
+			delete(l.counts, t.State)
+		}
+		if len(l.counts) == 0 {
+			delete(x.lines, ix.Line)
+		}
+	}
+	// A token of the same batch may have taken the mark already.
+	if ix.Holder.Business != "" && x.holders[ix.Holder] == t.ID {
+		delete(x.holders, ix.Holder)
+	}
+	if ix.Counter != "" {
+		delist(x.counters, ix.Counter, t.ID)
+	}
+	if ix.Person != "" {
+		delist(x.persons, store.Person{Site: t.Site, Business: ix.Person}, t.ID)
+	}
+	if ix.Due != 0 {
+		x.due.remove(store.DueEntry{At: ix.Due, Token: t.ID})
+	}
+}
+
+// addDoc and dropDoc do the same for a document.
+func (x *index) addDoc(d *store.Doc) {
+	if d.Due != 0 {
+		x.due.insert(store.DueEntry{At: d.Due, Doc: d.Key})
+	}
+}
+
+func (x *index) dropDoc(d *store.Doc) {
+	if d.Due != 0 {
+		x.due.remove(store.DueEntry{At: d.Due, Doc: d.Key})
+	}
+}
+
+func enlist[K comparable](lists map[K]map[dengxu.TokenID]bool, k K, id dengxu.TokenID, v bool) {
+	if lists[k] == nil {
+		lists[k] = make(map[dengxu.TokenID]bool)
+	}
+	lists[k][id] = v
+}
+
+func delist[K comparable](lists map[K]map[dengxu.TokenID]bool, k K, id dengxu.TokenID) {
+	if delete(lists[k], id); len(lists[k]) == 0 {
+		delete(lists, k)
+	}
+}
+
+// line is the line of a key, also when nobody is in it.
+func (x *index) line(k store.LineKey) *line {
+	if l := x.lines[k]; l != nil {
+		return l
+	}
+	return nobody
+}
+
+// busy is how many places are filled at a counter.
+func (x *index) busy(c dengxu.CounterID) int {
+	n := 0
+	for _, fills := range x.counters[c] {
+		if fills {
+			n++
+		}
+	}
+	return n
+}
+
+// entries are all entries in words, by the index they belong to.
+func (x *index) entries() map[string][]string {
+	all := make(map[string][]string)
+	put := func(kind, format string, args ...any) {
+		all[kind] = append(all[kind], fmt.Sprintf(format, args...))
+	}
+	for _, a := range x.arrivals.items {
+		put("arrivals", "%d %s", a.number, a.id.Mask())
+	}
+	for k, l := range x.lines {
+		for state, n := range l.counts {
+			put("counts", "%v: %d %s", k, n, state)
+		}
+		for at, in := range l.lanes {
+			for i, m := range in.items {
+				put("lanes", "%v %v: %d. %v %s", k, at, i, m.key, m.id.Mask())
+			}
+		}
+	}
+	for k, id := range x.holders {
+		put("holders", "%v: %s", k, id.Mask())
+	}
+	for k, ids := range x.counters {
+		for id, busy := range ids {
+			put("counters", "%s: %s busy %t", k, id.Mask(), busy)
+		}
+	}
+	for k, ids := range x.persons {
+		for id := range ids {
+			put("persons", "%v: %s", k, id.Mask())
+		}
+	}
+	for i, d := range x.due.items {
+		put("due", "%d. %d %s %v", i, d.At, d.Token.Mask(), d.Doc)
+	}
+	return all
+}
