@@ -1,0 +1,124 @@
+package feed
+
+import (
+	"context"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// maxScan bounds how many entries one page of Back looks at.
+const maxScan = 5000
+
+// Back reads the logs backwards from before (nil = from now): up to limit
+// events that filter selects and keep accepts, newest first. next is where the
+// following page begins, nil at the logs' beginning. A page is short, even
+// empty, when it has looked at 5,000 entries.
+func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event) bool, before Cursor, limit int) (items []dengxu.Event, next Cursor, err error) {
+	select {
+	case <-f.located:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	head := f.Head()
+	runs := make([]run, len(head))
+	for p, at := range head {
+		if before != nil {
+			if len(before) != len(head) {
+				return nil, nil, dengxu.Fieldf(dengxu.Invalid, "cursor", "this cursor belongs to another store").Because("cursor")
+			}
+			at.Number = min(at.Number, before[p].Number)
+		}
+		runs[p].at = at
+	}
+	scanned := 0
+	for len(items) < limit && scanned < maxScan {
+		newest, err := f.newest(ctx, runs)
+		if err != nil {
+			return nil, nil, err
+		}
+		if newest == nil {
+			return items, nil, nil
+		}
+		e := newest.pop()
+		scanned++
+		if !filter.wants(&e) {
+			continue
+		}
+		at := newest.at
+		at.Number = e.Number
+		wire := f.wire(at, &e)
+		if keep(wire) {
+			wire.ID = f.idOf(runs, at)
+			items = append(items, *wire)
+		}
+	}
+	next = make(Cursor, len(runs))
+	for p := range runs {
+		next[p] = runs[p].at
+	}
+	return items, next, nil
+}
+
+// idOf is the cursor after which reading goes on with what follows the event.
+func (f *Feed) idOf(runs []run, at store.Cursor) string {
+	c := make(Cursor, len(runs))
+	for p := range runs {
+		c[p] = runs[p].at
+	}
+	c[at.Partition] = at
+	return c.String()
+}
+
+// run reads one log backwards: at is the position before which everything is
+// still to come, events the window that was read, in the log's order.
+type run struct {
+	at     store.Cursor
+	events []store.Event
+	begun  bool // the log's beginning was reached
+}
+
+// pop takes the newest event of the window.
+func (r *run) pop() store.Event {
+	e := r.events[len(r.events)-1]
+	r.events = r.events[:len(r.events)-1]
+	r.at.Number = e.Number - 1
+	return e
+}
+
+// newest returns the run with the latest event, nil when all are at their
+// beginning.
+func (f *Feed) newest(ctx context.Context, runs []run) (*run, error) {
+	var best *run
+	for p := range runs {
+		r := &runs[p]
+		if len(r.events) == 0 && !r.begun {
+			if err := f.fill(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+		if n := len(r.events); n > 0 && (best == nil || r.events[n-1].At > best.events[len(best.events)-1].At) {
+			best = r
+		}
+	}
+	return best, nil
+}
+
+// fill reads the window that ends at the run's position. Where the log was
+// trimmed inside the window, a smaller one is tried.
+func (f *Feed) fill(ctx context.Context, r *run) error {
+	for size := uint64(batch); size > 0 && r.at.Number > 0; size /= 4 {
+		from := r.at
+		from.Number -= min(size, from.Number)
+		page, err := f.o.Store.Events(ctx, from, int(r.at.Number-from.Number))
+		if err != nil {
+			return err
+		}
+		if !page.Reset {
+			r.events = page.Events
+			break
+		}
+	}
+	r.begun = len(r.events) == 0
+	return nil
+}

@@ -1,0 +1,224 @@
+package feed
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// Filter selects events. Zero fields do not restrict.
+type Filter struct {
+	Site   dengxu.SiteID
+	Sites  []dengxu.SiteID
+	Queues []dengxu.QueueID // events of a counter or a site alone pass only without Queues
+	Token  dengxu.TokenID
+	Types  []dengxu.EventType
+}
+
+func (f *Filter) wants(e *store.Event) bool {
+	return (f.Site == "" || f.Site == e.Site) &&
+		(len(f.Sites) == 0 || slices.Contains(f.Sites, e.Site)) &&
+		(len(f.Queues) == 0 || slices.Contains(f.Queues, e.Queue)) &&
+		(f.Token == "" || f.Token == e.Token) &&
+		(len(f.Types) == 0 || slices.Contains(f.Types, e.Type))
+}
+
+// Item is what a subscriber gets: an event, or a reset.
+type Item struct {
+	Event dengxu.Event
+	// Reset says that entries are lost to this reader: it must read anew what
+	// it shows, and goes on at Cursor. Event is empty then.
+	Reset  bool
+	Cursor string // Event.ID, or where it goes on after a reset
+}
+
+// item is an entry on its way to a subscriber.
+type item struct {
+	at    store.Cursor
+	event *dengxu.Event
+	reset bool
+}
+
+// Subscription is one reader of the feed. Its methods are called from one
+// goroutine at a time.
+type Subscription struct {
+	feed   *Feed
+	filter Filter
+	pos    Cursor // up to where this reader has read
+
+	// live has the feed's Buffer: what a reader may be behind. It is closed
+	// when the subscription is dropped; why says the reason.
+	live chan item
+	why  error
+
+	joined bool // live gets events
+	next   int  // while catching up: the partition that is read next
+	page   store.EventPage
+	closed bool
+}
+
+// Subscribe returns a reader of what filter selects, after a cursor or, with a
+// nil one, from now on. It waits until the feed knows where the logs end.
+//
+// A cursor of another store is Invalid, too many subscriptions are
+// Unavailable, a stopped feed is ErrStopped.
+func (f *Feed) Subscribe(ctx context.Context, filter Filter, after Cursor) (*Subscription, error) {
+	select {
+	case <-f.located:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return nil, ErrStopped
+	}
+	if f.open >= f.o.MaxSubscribers {
+		e := dengxu.Errorf(dengxu.Unavailable, "there are already %d readers of events", f.open).Because("subscribers")
+		e.RetryAfter = f.o.Tick
+		return nil, e
+	}
+	s := &Subscription{feed: f, filter: filter, live: make(chan item, f.o.Buffer)}
+	if after == nil {
+		s.pos, s.joined = slices.Clone(f.tails), true
+		f.subs[s] = struct{}{}
+	} else {
+		if len(after) != len(f.tails) {
+			return nil, dengxu.Fieldf(dengxu.Invalid, "after", "this cursor belongs to another store").Because("cursor")
+		}
+		s.pos = slices.Clone(after)
+	}
+	f.open++
+	return s, nil
+}
+
+// Close ends the subscription. It may be called again.
+func (s *Subscription) Close() {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.feed.open--
+		delete(s.feed.subs, s)
+	}
+}
+
+// Cursor returns the position after which Next goes on. Where nothing waits to
+// be read it is the feed's own position, so that a quiet reader does not fall
+// behind the logs.
+func (s *Subscription) Cursor() Cursor {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	if _, live := s.feed.subs[s]; live && len(s.live) == 0 {
+		for p, at := range s.feed.tails {
+			if s.pos[p].Epoch == at.Epoch {
+				s.pos[p].Number = max(s.pos[p].Number, at.Number)
+			}
+		}
+	}
+	return slices.Clone(s.pos)
+}
+
+// Next waits for the next event or reset. It returns ErrSlow when the reader
+// fell too far behind, ErrStopped when the feed ended, the context's error, or
+// the store's when the past cannot be read.
+func (s *Subscription) Next(ctx context.Context) (Item, error) {
+	if !s.joined {
+		it, err := s.catchUp(ctx)
+		if err != nil || !s.joined {
+			return it, err
+		}
+	}
+	for {
+		select {
+		case it, ok := <-s.live:
+			if !ok {
+				return Item{}, s.why
+			}
+			if item, fresh := s.take(it); fresh {
+				return item, nil
+			}
+		case <-ctx.Done():
+			return Item{}, ctx.Err()
+		}
+	}
+}
+
+// take moves the position past an item; what the reader has had is not fresh.
+func (s *Subscription) take(it item) (Item, bool) {
+	at := &s.pos[it.at.Partition]
+	if !it.reset && at.Epoch == it.at.Epoch && it.at.Number <= at.Number {
+		return Item{}, false
+	}
+	*at = it.at
+	if it.reset {
+		return Item{Reset: true, Cursor: s.pos.String()}, true
+	}
+	out := Item{Event: *it.event}
+	if out.Event.ID == "" {
+		out.Event.ID = s.pos.String()
+	}
+	out.Cursor = out.Event.ID
+	return out, true
+}
+
+// catchUp reads the logs from the reader's own position until it has what the
+// feed has fanned out; there it joins, under the lock that fanOut holds, so
+// that nothing lies between. It returns an item, or joined.
+func (s *Subscription) catchUp(ctx context.Context) (Item, error) {
+	for {
+		for len(s.page.Events) > 0 {
+			e := s.page.Events[0]
+			s.page.Events = s.page.Events[1:]
+			at := store.Cursor{Partition: s.page.End.Partition, Epoch: s.page.End.Epoch, Number: e.Number}
+			if !s.filter.wants(&e) {
+				s.pos[at.Partition] = at
+				continue
+			}
+			out, _ := s.take(item{at: at, event: s.feed.wire(at, &e)})
+			return out, nil
+		}
+		if s.next == len(s.pos) {
+			s.next = 0
+			joined, err := s.join()
+			if joined || err != nil {
+				return Item{}, err
+			}
+		}
+		page, err := s.feed.o.Store.Events(ctx, s.pos[s.next], batch)
+		if err != nil {
+			return Item{}, err
+		}
+		if page.Reset {
+			out, _ := s.take(item{at: page.End, reset: true})
+			return out, nil
+		}
+		if len(page.Events) == 0 {
+			s.next++
+			continue
+		}
+		s.page = page
+	}
+}
+
+// join makes the reader live if it has read as far as the tails.
+func (s *Subscription) join() (bool, error) {
+	f := s.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return false, ErrStopped
+	}
+	for p, at := range s.pos {
+		// A reader may be ahead of the tail, also by an epoch: what the tail
+		// fans out later and the reader has had is skipped by take.
+		if tail := f.tails[p]; at.Epoch < tail.Epoch || at.Epoch == tail.Epoch && at.Number < tail.Number {
+			return false, nil
+		}
+	}
+	s.joined = true
+	f.subs[s] = struct{}{}
+	return true, nil
+}

@@ -1,0 +1,170 @@
+package feed
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// tail reads one log to its end whenever the store hints at something new,
+// and at least once a tick.
+func (f *Feed) tail(ctx context.Context, p store.Partition) {
+	hint, stop := f.o.Store.Watch(p)
+	defer stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	found, failed := false, false
+	for {
+		var err error
+		if !found {
+			err = f.locate(ctx, p)
+			found = err == nil
+		}
+		if found {
+			err = f.drain(ctx, p)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		wait := f.o.Tick - f.o.Tick/10 + rand.N(f.o.Tick/5+1)
+		if err != nil {
+			wait = min(wait, retry)
+		}
+		if (err != nil) != failed {
+			failed = err != nil
+			f.fail(ctx, p, err)
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return
+		case <-hint:
+		case <-timer.C:
+		}
+	}
+}
+
+// fail records that reading a log began to fail, or works again.
+func (f *Feed) fail(ctx context.Context, p store.Partition, err error) {
+	if err == nil {
+		f.failing.Add(-1)
+		f.o.Logger.InfoContext(ctx, "event log is read again", "partition", p)
+		return
+	}
+	f.failing.Add(1)
+	f.o.Logger.WarnContext(ctx, "event log cannot be read", "partition", p, "error", err)
+}
+
+// locate finds the end of a log: a cursor of no known epoch is answered with
+// a reset to it.
+func (f *Feed) locate(ctx context.Context, p store.Partition) error {
+	page, err := f.o.Store.Events(ctx, store.Cursor{Partition: p, Epoch: math.MaxUint64, Number: math.MaxUint64}, 1)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.tails[p] = page.End
+	f.unknown--
+	last := f.unknown == 0
+	f.mu.Unlock()
+	// What was written between the loading of settings and this position is in
+	// neither; so they are loaded anew.
+	f.refresh(ctx)
+	if last {
+		close(f.located)
+	}
+	return nil
+}
+
+func (f *Feed) refresh(ctx context.Context) {
+	if f.o.Refresh != nil {
+		f.o.Refresh(ctx)
+	}
+}
+
+// drain fans out everything after the tail's position.
+func (f *Feed) drain(ctx context.Context, p store.Partition) error {
+	f.mu.Lock()
+	at := f.tails[p]
+	f.mu.Unlock()
+	for {
+		page, err := f.o.Store.Events(ctx, at, batch)
+		if err != nil {
+			return err
+		}
+		if page.Reset {
+			at = page.End
+			f.refresh(ctx)
+			f.cut(at)
+			continue
+		}
+		if len(page.Events) == 0 {
+			return nil
+		}
+		if f.o.Observe != nil {
+			for _, e := range page.Events {
+				f.o.Observe(ctx, e)
+			}
+		}
+		f.fanOut(page)
+		at = page.End
+	}
+}
+
+// cut tells every subscriber that a log was cut: they go on at its end.
+func (f *Feed) cut(end store.Cursor) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tails[end.Partition] = end
+	for s := range f.subs {
+		f.push(s, item{at: end, reset: true})
+	}
+}
+
+// fanOut hands a page to the subscribers that want it and moves the tail. An
+// event is put in its wire form once, and only if somebody wants it.
+func (f *Feed) fanOut(page store.EventPage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := page.End.Partition
+	for i := range page.Events {
+		e := &page.Events[i]
+		at := store.Cursor{Partition: p, Epoch: page.End.Epoch, Number: e.Number}
+		f.tails[p] = at
+		var wire *dengxu.Event
+		for s := range f.subs {
+			if !s.filter.wants(e) {
+				continue
+			}
+			if wire == nil {
+				wire = f.wire(at, e)
+			}
+			f.push(s, item{at: at, event: wire})
+		}
+	}
+	f.tails[p] = page.End
+}
+
+// wire converts an entry. Where there is one log, the event's own position is
+// the whole cursor and all subscribers share it.
+func (f *Feed) wire(at store.Cursor, e *store.Event) *dengxu.Event {
+	event := f.o.Event(at, *e)
+	event.ID = ""
+	if len(f.tails) == 1 {
+		event.ID = Cursor{at}.String()
+	}
+	return &event
+}
+
+// push never waits: a full subscriber is dropped. The caller holds mu.
+func (f *Feed) push(s *Subscription, it item) {
+	select {
+	case s.live <- it:
+	default:
+		f.drop(s, ErrSlow)
+	}
+}
