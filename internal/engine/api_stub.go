@@ -151,7 +151,4 @@ func (e *Engine) Audit(ctx context.Context) ([]store.Finding, error) { panic("st
 
 // Observe tells the engine of a committed event, by whomever: refreshes settings, last calls. Called by the feed in order.
 func (e *Engine) Observe(ctx context.Context, ev store.Event) { panic("stub") }
-func (e *Engine) refresh(ctx context.Context) error           { panic("stub") }
 
-type hours struct{}
-type keyRecord struct{}

@@ -16,6 +16,7 @@ type world struct {
 	queues   map[dengxu.QueueID]*queue
 	counters map[dengxu.CounterID]*counter
 	keys     map[dengxu.KeyID]*key
+	hashes   map[secretHash]*key // the same keys by the hash of their secret
 }
 
 // site is a site's settings in force.
@@ -23,6 +24,7 @@ type site struct {
 	id        dengxu.SiteID
 	partition store.Partition
 	set       dengxu.Site // with defaults
+	raw       []byte      // the settings as given, JSON
 	version   uint64
 	state     siteState
 	stateV    uint64
@@ -45,6 +47,7 @@ type queue struct {
 	id      dengxu.QueueID
 	site    *site
 	set     dengxu.Queue // with defaults
+	raw     []byte       // the settings as given, JSON
 	version uint64
 	state   queueState
 	stateV  uint64
@@ -87,6 +90,7 @@ type counter struct {
 	id         dengxu.CounterID
 	site       *site
 	set        dengxu.Counter // with defaults
+	raw        []byte         // the settings as given, JSON
 	version    uint64
 	state      counterState
 	stateV     uint64

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+)
+
+// compile takes settings of a site into the engine's units. It returns Invalid
+// with the field for a zone, day start or hours that cannot be read.
+func (s *site) compile(set dengxu.Site) (err error) {
+	s.set = set.WithDefaults()
+	if s.zone, err = loadZone(s.set.TimeZone); err != nil {
+		return err
+	}
+	if s.dayStart, err = parseDayStart(s.set.DayStart); err != nil {
+		return err
+	}
+	s.hours, err = compileHours(s.set.OpeningHours, s.zone, s.dayStart)
+	return err
+}
+
+// loadZone finds a time zone by its IANA name.
+func loadZone(name string) (*time.Location, error) {
+	// The empty name and Local would silently mean UTC and this machine.
+	if name == "" || name == "Local" {
+		return nil, dengxu.Fieldf(dengxu.Invalid, "time_zone", "%q is not the name of a time zone", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, dengxu.Fieldf(dengxu.Invalid, "time_zone", "%q is not the name of a time zone", name)
+	}
+	return zone, nil
+}
+
+// parseDayStart reads "HH:MM" into minutes after midnight.
+func parseDayStart(text string) (int, error) {
+	hour, minute, colon := strings.Cut(text, ":")
+	h, errHour := strconv.ParseUint(hour, 10, 8)
+	m, errMinute := strconv.ParseUint(minute, 10, 8)
+	if !colon || len(hour) != 2 || len(minute) != 2 || errHour != nil || errMinute != nil || h > 23 || m > 59 {
+		return 0, dengxu.Fieldf(dengxu.Invalid, "day_start", `%q is not a time such as "04:00"`, text)
+	}
+	return int(h*60 + m), nil
+}
+
+// compile takes settings that were checked into the engine's units.
+func (q *queue) compile(set dengxu.Queue) {
+	q.set = set.WithDefaults()
+	s := &q.set
+	q.discipline = order.Aging
+	if s.Ordering == "epoch" {
+		q.discipline = order.Epoch
+	}
+	q.compileGroups()
+	q.classes = slices.Sorted(maps.Keys(s.Classes))
+	q.callTimeout, q.arrive, q.recallGap = ms(*s.CallTimeoutSeconds), ms(*s.ArriveSeconds), ms(*s.RecallGapSeconds)
+	q.penalty, q.keepMissed = ms(*s.Missed.PenaltySeconds), ms(*s.Missed.KeepSeconds)
+	q.deferFor, q.askAfter, q.askGrace = ms(*s.Defer.Seconds), ms(s.Ask.AfterSeconds), ms(*s.Ask.GraceSeconds)
+	q.expireWaiting, q.checkInWithin = ms(s.ExpireWaitingSeconds), ms(s.CheckIn.WithinSeconds)
+	q.rejoinAfter, q.retain = ms(s.RejoinAfterSeconds), ms(*s.RetainSeconds)
+	q.maxCalls, q.maxMisses, q.maxDefers = *s.MaxCalls, *s.Missed.MaxMisses, *s.Defer.Max
+	q.unique = *s.Unique
+}
+
+// compileGroups rounds and clamps the groups' factors, always upward: a factor
+// rounded down would pass others by more than the queue promises.
+func (q *queue) compileGroups() {
+	largest := int32(0)
+	for _, g := range q.set.Groups {
+		largest = max(largest, order.RoundFactor(thousandths(*g.Factor)))
+	}
+	q.minFactor = order.RoundFactor(thousandths(*q.set.MinFactor))
+	q.groups = make(map[string]group, len(q.set.Groups))
+	for name, g := range q.set.Groups {
+		asked := order.RoundFactor(thousandths(*g.Factor))
+		factor := max(order.ClampOvertake(asked, largest, q.set.MaxOvertake), q.minFactor)
+		q.groups[name] = group{factor: factor, headStart: signedMs(g.HeadStartSeconds), clipped: factor != asked}
+	}
+	// What rules may add later is bounded by the same promise.
+	q.minFactor = max(q.minFactor, order.ClampOvertake(q.minFactor, largest, q.set.MaxOvertake))
+}
+
+// thousandths rounds up, but takes back what a decimal fraction gains in
+// binary: 0.35 is 350, not 351.
+func thousandths(factor float64) int32 {
+	t := int32(factor * 1000)
+	if factor*1000-float64(t) > 1e-6 {
+		t++
+	}
+	return t
+}
+
+// signedMs is ms for durations that may be negative.
+func signedMs(seconds float64) int64 {
+	if seconds < 0 {
+		return -ms(-seconds)
+	}
+	return ms(seconds)
+}
+
+// compile takes settings that were checked into the engine's units. The queues
+// are linked later.
+func (c *counter) compile(set dengxu.Counter) {
+	c.set = set.WithDefaults()
+	c.mode = order.Oldest
+	if c.set.Pick == "listed" {
+		c.mode = order.Listed
+	}
+	c.maxServing = *c.set.MaxServing
+}
+
+// linkClasses works out which classes compete for the same counters.
+func (s *site) linkClasses() {
+	for _, q := range s.queues {
+		q.compete = nil
+		if len(q.classes) == 0 {
+			continue
+		}
+		q.compete = make(map[string][]string, len(q.classes))
+		for _, class := range q.classes {
+			q.compete[class] = q.sharing(class, s.counters)
+		}
+	}
+}
+
+// sharing returns the classes of q that share a counter with class, sorted;
+// nil when they are all. A class always competes with itself.
+func (q *queue) sharing(class string, counters []*counter) []string {
+	found := map[string]bool{class: true}
+	for _, c := range counters {
+		for _, s := range c.queues {
+			switch {
+			case s.queue.id != q.id:
+			case s.classes == nil:
+				return nil
+			case slices.Contains(s.classes, class):
+				for _, other := range s.classes {
+					found[other] = true
+				}
+			}
+		}
+	}
+	for _, declared := range q.classes {
+		if !found[declared] {
+			return slices.Sorted(maps.Keys(found))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// The reason words that the engine gives to what stores fail with.
+const (
+	reasonUnknownOutcome = "outcome_unknown"
+	reasonContention     = "contention"
+	reasonKeyReused      = "idempotency_key_reused"
+)
+
+// attempts is how often an operation is decided anew after another commit came
+// between its reading and its writing.
+const attempts = 8
+
+// storeError gives a code to what a store failed with while the engine was
+// doing something: Unavailable when surely nothing was done, Deadline with
+// reason outcome_unknown when it may have been, the context's own errors and
+// errors with a code as they are, else Internal. A *store.Refused that nobody
+// understood is a defect, hence Internal too, except a reused idempotency key.
+func storeError(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*dengxu.Error](err); ok {
+		return err
+	}
+	coded := func(code dengxu.Code, message string) *dengxu.Error {
+		return &dengxu.Error{Code: code, Message: doing + ": " + message, Err: err}
+	}
+	switch {
+	case errors.Is(err, store.ErrUnknown):
+		return coded(dengxu.Deadline, "the outcome is unknown; repeat with the same idempotency key").Because(reasonUnknownOutcome)
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrClosed):
+		return coded(dengxu.Unavailable, "the store is unavailable; nothing was done")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	if refused, ok := errors.AsType[*store.Refused](err); ok {
+		if _, reused := refused.By.(store.OpReused); reused {
+			return errKeyReused()
+		}
+	}
+	return coded(dengxu.Internal, "failed")
+}
+
+// errKeyReused is the answer to an idempotency key that came before with
+// another body.
+func errKeyReused() error {
+	return dengxu.Errorf(dengxu.Invalid, "this idempotency key was used with another request").Because(reasonKeyReused)
+}
+
+// errContention is the answer after all attempts lost against other commits.
+func errContention(doing string) error {
+	return dengxu.Errorf(dengxu.Unavailable, "%s: too many changes at the same time; nothing was done", doing).Because(reasonContention)
+}
