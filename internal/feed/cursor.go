@@ -67,6 +67,9 @@ func ParseCursor(s string) (Cursor, error) {
 		}
 		c = append(c, at)
 	}
+	if c.String() != s { // a number has longer spellings too
+		return nil, bad
+	}
 	return c, nil
 }
 

@@ -191,6 +191,7 @@ func (s *Subscription) catchUp(ctx context.Context) (Item, error) {
 		if err != nil {
 			return Item{}, err
 		}
+		page.End.Partition = s.pos[s.next].Partition
 		if page.Reset {
 			out, _ := s.take(item{at: page.End, reset: true})
 			return out, nil

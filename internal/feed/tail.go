@@ -66,6 +66,7 @@ func (f *Feed) locate(ctx context.Context, p store.Partition) error {
 	if err != nil {
 		return err
 	}
+	page.End.Partition = p
 	f.mu.Lock()
 	f.tails[p] = page.End
 	f.unknown--
@@ -96,6 +97,7 @@ func (f *Feed) drain(ctx context.Context, p store.Partition) error {
 		if err != nil {
 			return err
 		}
+		page.End.Partition = p
 		if page.Reset {
 			at = page.End
 			f.refresh(ctx)
