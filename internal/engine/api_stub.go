@@ -4,64 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/store"
-	"time"
 )
 
 // Temporary signatures; each moves into its use-case file.
-
-// people.
-func (e *Engine) Join(ctx context.Context, by By, q dengxu.QueueID, req dengxu.JoinRequest) (Done[dengxu.Ticket], error) {
-	panic("stub")
-}
-func (e *Engine) JoinSite(ctx context.Context, by By, s dengxu.SiteID, req dengxu.SiteJoinRequest) (Done[[]dengxu.Ticket], error) {
-	panic("stub")
-}
-
-// CallNext: q "" = all the counter's queues.
-func (e *Engine) CallNext(ctx context.Context, by By, c dengxu.CounterID, q dengxu.QueueID, req dengxu.CallRequest) (Done[dengxu.CallOutcome], error) {
-	panic("stub")
-}
-func (e *Engine) CallToken(ctx context.Context, by By, c dengxu.CounterID, t dengxu.TokenID, req dengxu.VerbRequest) (Done[dengxu.Token], error) {
-	panic("stub")
-}
-
-// Act does any other verb on one token.
-func (e *Engine) Act(ctx context.Context, by By, verb dengxu.Verb, t dengxu.TokenID, req dengxu.VerbRequest) (Done[dengxu.Token], error) {
-	panic("stub")
-}
-func (e *Engine) Edit(ctx context.Context, by By, t dengxu.TokenID, req dengxu.TokenEdit) (Done[dengxu.Token], error) {
-	panic("stub")
-}
-
-// reads.
-func (e *Engine) Position(ctx context.Context, t dengxu.TokenID) (dengxu.Position, error) {
-	panic("stub")
-}
-func (e *Engine) Token(ctx context.Context, t dengxu.TokenID) (dengxu.Token, error) { panic("stub") }
-func (e *Engine) Explain(ctx context.Context, t dengxu.TokenID) (dengxu.Explanation, error) {
-	panic("stub")
-}
-func (e *Engine) History(ctx context.Context, t dengxu.TokenID) (dengxu.History, error) {
-	panic("stub")
-}
-func (e *Engine) QueueTokens(ctx context.Context, q dengxu.QueueID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
-	panic("stub")
-}
-func (e *Engine) SiteTokens(ctx context.Context, s dengxu.SiteID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
-	panic("stub")
-}
-func (e *Engine) Estimate(ctx context.Context, q dengxu.QueueID, class, group string, party int) (dengxu.EstimateAnswer, error) {
-	panic("stub")
-}
-func (e *Engine) Stats(ctx context.Context, q dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
-	panic("stub")
-}
-
-// SiteOfToken is for scope checks: which site and queue a token belongs to (NotFound when unknown).
-func (e *Engine) Whereabouts(ctx context.Context, t dengxu.TokenID) (dengxu.SiteID, dengxu.QueueID, error) {
-	panic("stub")
-}
 
 // settings. ifMatch 0 = not given. Patches are RFC 7396 merge patches.
 func (e *Engine) PutSite(ctx context.Context, by By, id dengxu.SiteID, s dengxu.Site, ifMatch uint64) (Done[dengxu.SiteView], error) {
@@ -107,11 +52,6 @@ func (e *Engine) Counters(ctx context.Context, s dengxu.SiteID) ([]dengxu.Counte
 }
 
 // Door moves a queue's door: open, pause, close.
-func (e *Engine) SetDoor(ctx context.Context, by By, q dengxu.QueueID, action string, req dengxu.DoorRequest) (Done[dengxu.QueueView], error) {
-	panic("stub")
-}
-
-// SetCounterState: open, pause, close.
 func (e *Engine) SetCounterState(ctx context.Context, by By, c dengxu.CounterID, action string, req dengxu.DoorRequest) (Done[dengxu.CounterView], error) {
 	panic("stub")
 }
@@ -140,15 +80,3 @@ func (e *Engine) CounterSite(c dengxu.CounterID) (dengxu.SiteID, error) { panic(
 
 // PublicJoin tells what a keyless join to q may send.
 func (e *Engine) PublicJoin(q dengxu.QueueID) (dengxu.PublicJoin, error) { panic("stub") }
-
-// timers and the feed.
-// Tick does everything that is due and returns how long until the next thing is due, by the store's clock (0 = nothing known).
-func (e *Engine) Tick(ctx context.Context) (wait time.Duration, err error) { panic("stub") }
-
-// Event turns a log entry into its wire form (staff form: with token id).
-func (e *Engine) Event(c store.Cursor, ev store.Event) dengxu.Event  { panic("stub") }
-func (e *Engine) Audit(ctx context.Context) ([]store.Finding, error) { panic("stub") }
-
-// Observe tells the engine of a committed event, by whomever: refreshes settings, last calls. Called by the feed in order.
-func (e *Engine) Observe(ctx context.Context, ev store.Event) { panic("stub") }
-

@@ -35,8 +35,10 @@ type Engine struct {
 	loopback bool
 	parts    int
 
+	latest atomic.Int64 // ms: see now
 	world  atomic.Pointer[world]
 	reload sync.Mutex // guards the replacement of world
+	calls  calls
 }
 
 // Open loads all settings from the store. It returns Unavailable when the

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// at turns a stored time into one for people; 0 stays absent.
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }
+
+// waited is how long a token waited, in ms: to the first call, else to its
+// end, else until now.
+func waited(t *store.Token, now int64) int64 {
+	switch {
+	case t.FirstCalled != 0:
+		return t.FirstCalled - t.JoinedAt
+	case t.EndedAt != 0:
+		return t.EndedAt - t.JoinedAt
+	default:
+		return now - t.JoinedAt
+	}
+}
+
+// staff is the staff's view of a record.
+func staff(t *store.Token, p store.Partition, now int64) dengxu.Token {
+	out := dengxu.Token{
+		ID: t.ID, Ref: t.Ref(p), Number: t.Label(), State: t.State, Version: t.Version,
+		Site: t.Site, QueueID: t.Queue, Class: t.Class, PriorityGroup: t.Group,
+		Factor: float64(t.Factor) / 1000, BusinessID: t.Business,
+		Name: t.Name, Phone: t.Phone, Note: t.Note, PartySize: t.Party, Channel: t.Channel,
+		ExtAttrs: t.Attrs, Payload: t.Payload,
+		JoinedAt: at(t.JoinedAt), Place: at(t.Place),
+		CalledAt: at(t.CalledAt), CallNo: t.CallNo, StartedAt: at(t.StartedAt), EndedAt: at(t.EndedAt),
+		Misses: t.Misses, Defers: t.Defers, Rating: t.Stars, Reason: t.Reason,
+		WaitSeconds: seconds(waited(t, now)),
+	}
+	if t.State != dengxu.StateWaiting && t.State != dengxu.StateScheduled {
+		out.CounterID = t.Counter
+	}
+	if t.State == dengxu.StateCalling {
+		out.CallDeadline, out.CallCount = at(t.Deadline), t.CallCount
+	}
+	if t.State == dengxu.StateScheduled {
+		out.NotBefore = at(t.Due)
+		if out.Reason == "" {
+			out.Reason = t.Why
+		}
+	}
+	return out
+}
+
+// estimate is how long a token of the queue and class may wait. Numbers come
+// with the estimators; until then it says honestly why there are none.
+func (q *queue) estimate(waiting bool, class string) dengxu.Estimate {
+	reason := dengxu.UnknownNoData
+	switch {
+	case !waiting:
+		reason = dengxu.UnknownNotWaiting
+	case q.state.Door == dengxu.DoorPaused:
+		reason = dengxu.UnknownPaused
+	case !q.served(class):
+		reason = dengxu.UnknownNoCounter
+	}
+	return dengxu.Estimate{Method: "none", Reason: reason}
+}
+
+// served reports whether a counter that serves the class is open now.
+func (q *queue) served(class string) bool {
+	for _, c := range q.site.counters {
+		if c.shown() == dengxu.CounterOpen && c.serves(q.id, class) {
+			return true
+		}
+	}
+	return false
+}

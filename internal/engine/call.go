@@ -1,0 +1,370 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// calling is one call_next being decided.
+type calling struct {
+	c       *counter
+	queues  []served // that are called from, doors not yet looked at
+	by      By
+	req     dengxu.CallRequest
+	current *command // what happens to the token that the counter has
+	replay  *store.OpView
+	now     int64
+}
+
+// CallNext calls the next token of a counter's queues, or of the one queue id
+// when it is given, and does to the counter's current token what the request
+// says, in one commit. With nobody to call, Value.Token is nil and
+// Value.Reason says why; the current token is completed all the same. Codes:
+// not_found, invalid, conflict.
+func (e *Engine) CallNext(ctx context.Context, by By, id dengxu.CounterID, qid dengxu.QueueID, req dengxu.CallRequest) (Done[dengxu.CallOutcome], error) {
+	if req.CompleteCurrent {
+		if req.Current != "" && req.Current != "complete" {
+			return Done[dengxu.CallOutcome]{}, dengxu.Fieldf(dengxu.Invalid, "complete_current", "complete_current contradicts current %s", req.Current)
+		}
+		req.Current = "complete"
+	}
+	var last calling
+	res, err := e.commit(ctx, func(w *world) (store.Batch, error) {
+		c, err := e.calling(ctx, w, by, id, qid, req)
+		last = c
+		if err != nil {
+			return store.Batch{}, err
+		}
+		return last.batch()
+	})
+	if errors.Is(err, errReplayed) {
+		return e.callReplayed(last.replay)
+	}
+	if err != nil {
+		return Done[dengxu.CallOutcome]{}, e.callError(ctx, &last, err)
+	}
+	if res.Picked == 0 {
+		reason, err := e.nobody(ctx, &last)
+		return Done[dengxu.CallOutcome]{Value: dengxu.CallOutcome{Reason: reason}}, err
+	}
+	t := &res.Tokens[len(res.Tokens)-1]
+	view := staff(t, last.c.site.partition, res.Now)
+	return Done[dengxu.CallOutcome]{Value: dengxu.CallOutcome{Token: &view}, Replayed: res.Replayed}, nil
+}
+
+// callReplayed answers a repeat: the token that was called, as it is now.
+func (e *Engine) callReplayed(op *store.OpView) (Done[dengxu.CallOutcome], error) {
+	if op.Reused {
+		return Done[dengxu.CallOutcome]{}, errKeyReused()
+	}
+	t := &op.Tokens[len(op.Tokens)-1]
+	p, _ := e.partitionOf(t.ID)
+	view := staff(t, p, e.now())
+	return Done[dengxu.CallOutcome]{Value: dengxu.CallOutcome{Token: &view}, Replayed: true}, nil
+}
+
+// calling reads what a call_next needs to be decided.
+func (e *Engine) calling(ctx context.Context, w *world, by By, id dengxu.CounterID, qid dengxu.QueueID, req dengxu.CallRequest) (calling, error) {
+	c := w.counters[id]
+	if c == nil {
+		return calling{}, dengxu.Errorf(dengxu.NotFound, "no counter %s", id)
+	}
+	out := calling{c: c, by: by, req: req, queues: c.queues, now: e.now()}
+	if req.Current == "" && c.shown() != dengxu.CounterPaused && qid == "" && req.Class == "" {
+		return out, nil // nothing to read: the commit itself judges the rest
+	}
+	v, err := e.view(ctx, store.Ask{
+		Partition: c.site.partition, Op: by.op("call"), Counters: []dengxu.CounterID{id},
+	})
+	if err != nil {
+		return out, err
+	}
+	if v.Op != nil {
+		out.replay = v.Op
+		return out, errReplayed
+	}
+	if c.shown() == dengxu.CounterPaused {
+		return out, dengxu.Errorf(dengxu.Conflict, "counter %s is paused", id).Because("counter_paused")
+	}
+	if err := out.narrow(qid); err != nil {
+		return out, err
+	}
+	return out, out.readCurrent(w, v.Counters[0])
+}
+
+// narrow restricts a call to one queue and one class.
+func (c *calling) narrow(qid dengxu.QueueID) error {
+	if qid != "" {
+		i := slices.IndexFunc(c.queues, func(s served) bool { return s.queue.id == qid })
+		if i < 0 {
+			return dengxu.Fieldf(dengxu.Invalid, "queue_id", "counter %s does not serve queue %s", c.c.id, qid).Because("not_served")
+		}
+		c.queues = c.queues[i : i+1]
+	}
+	if c.req.Class == "" {
+		return nil
+	}
+	var some []served
+	for _, s := range c.queues {
+		if slices.Contains(s.queue.classes, c.req.Class) && (s.classes == nil || slices.Contains(s.classes, c.req.Class)) {
+			some = append(some, served{queue: s.queue, classes: []string{c.req.Class}})
+		}
+	}
+	if len(some) == 0 {
+		return dengxu.Fieldf(dengxu.Invalid, "class", "counter %s does not serve class %q", c.c.id, c.req.Class)
+	}
+	c.queues = some
+	return nil
+}
+
+// readCurrent finds the token that the request's current means: the one in
+// calling or serving, or the one named when there are several.
+func (c *calling) readCurrent(w *world, tokens []store.Token) error {
+	if c.req.Current == "" {
+		return nil
+	}
+	tokens = slices.DeleteFunc(slices.Clone(tokens), func(t store.Token) bool {
+		return !t.State.AtCounter() || c.req.CurrentTokenID != "" && t.ID != c.req.CurrentTokenID
+	})
+	switch {
+	case len(tokens) == 0 && c.req.CurrentTokenID != "":
+		return dengxu.Errorf(dengxu.Conflict, "the counter does not have that token now").Because("state")
+	case len(tokens) == 0:
+		return nil
+	case len(tokens) > 1:
+		return dengxu.Fieldf(dengxu.Invalid, "current_token_id", "counter %s has %d tokens; say which", c.c.id, len(tokens))
+	}
+	verb := map[string]dengxu.Verb{
+		"complete": dengxu.VerbComplete, "miss": dengxu.VerbMiss, "requeue": dengxu.VerbRequeue,
+	}[c.req.Current]
+	if verb == "" {
+		return dengxu.Fieldf(dengxu.Invalid, "current", "current is complete, miss or requeue")
+	}
+	q := w.queues[tokens[0].Queue]
+	if q == nil {
+		return dengxu.Errorf(dengxu.NotFound, "the token's queue %s is gone", tokens[0].Queue)
+	}
+	c.current = &command{
+		verb: verb, by: c.by, q: q, t: tokens[0], req: dengxu.VerbRequest{Version: c.req.Version},
+	}
+	return nil
+}
+
+// batch is the commit of a call_next.
+func (c *calling) batch() (store.Batch, error) {
+	s := c.c.site
+	b := store.Batch{Partition: s.partition, Site: s.id}
+	freed := 0
+	pick := &store.Pick{
+		Mode: c.c.mode, Max: 1, State: dengxu.StateCalling, Counter: c.c.id,
+		Actor: c.by.Name, Event: dengxu.EventCalled,
+	}
+	if c.current != nil {
+		var err error
+		if b, err = c.current.batch(nil); err != nil {
+			return b, err
+		}
+		freed, pick.Exclude = 1, c.current.t.ID
+	}
+	b.Op = c.by.op("call")
+	b.Expect = append(b.Expect, c.c.steady()...)
+	b.Expect = append(b.Expect, store.RoomAt{Counter: c.c.id, Max: c.c.maxServing, Freed: freed})
+	for _, from := range c.queues {
+		q := from.queue
+		b.Expect = append(b.Expect, q.steady()...)
+		if q.state.Door == dengxu.DoorPaused || q.state.Door == dengxu.DoorClosed {
+			continue
+		}
+		due := store.Now + q.callTimeout
+		line := store.PickLine{
+			Line: q.line(), Discipline: q.discipline, Classes: from.classes, Deadline: due,
+		}
+		if q.set.OnCallTimeout != "ask" {
+			line.Due = due
+		}
+		pick.Lines = append(pick.Lines, line)
+	}
+	if len(pick.Lines) > 0 {
+		b.Pick = pick
+	} else {
+		b.Op = store.Op{} // nobody can be called: nothing to remember
+	}
+	err := c.c.openToday(&b, c.by)
+	return b, err
+}
+
+// steady is what every command at a counter expects: its settings, its state
+// and the day are those that were decided on.
+func (c *counter) steady() []store.Expectation {
+	return []store.Expectation{
+		store.DocAt{Key: store.DocKey{Kind: store.DocCounter, ID: string(c.id)}, Version: c.version},
+		store.DocAt{Key: store.DocKey{Kind: store.DocCounterState, ID: string(c.id)}, Version: c.stateV},
+		store.Before{At: c.site.state.DayEnds},
+	}
+}
+
+// openToday opens a counter that is not open yet: the first call does.
+func (c *counter) openToday(b *store.Batch, by By) error {
+	if c.shown() == dengxu.CounterOpen {
+		return nil
+	}
+	doc, err := c.writeState(counterState{State: dengxu.CounterOpen, Day: c.site.state.Day})
+	if err != nil {
+		return err
+	}
+	b.Docs = append(b.Docs, doc)
+	b.Events = append(b.Events, store.EventSpec{
+		Type: dengxu.EventCounterState, Counter: c.id, Actor: by.Name, Data: []byte(`{"state":"open"}`),
+	})
+	return nil
+}
+
+// callError puts a refusal of a call into words.
+func (e *Engine) callError(ctx context.Context, c *calling, err error) error {
+	r, ok := errors.AsType[*store.Refused](err)
+	if !ok {
+		return err
+	}
+	if _, full := r.By.(store.RoomAt); !full {
+		if c.current != nil {
+			return e.verbError(ctx, c.current, err)
+		}
+		return refusedError(r)
+	}
+	v, err := e.view(ctx, store.Ask{Partition: c.c.site.partition, Counters: []dengxu.CounterID{c.c.id}})
+	if err != nil {
+		return err
+	}
+	out := dengxu.Errorf(dengxu.Conflict, "counter %s is busy", c.c.id).Because("counter_busy")
+	for i := range v.Counters[0] {
+		if t := &v.Counters[0][i]; t.State.AtCounter() {
+			view := staff(t, c.c.site.partition, v.Now)
+			out.Token, out.Message = &view, "counter "+string(c.c.id)+" still has "+t.Label()
+			break
+		}
+	}
+	return out
+}
+
+// nobody finds the first reason that fits why a call found no one.
+func (e *Engine) nobody(ctx context.Context, c *calling) (string, error) {
+	ask := store.Ask{Partition: c.c.site.partition}
+	paused, closed := false, false
+	for _, s := range c.queues {
+		ask.Lines = append(ask.Lines, s.queue.line())
+		paused = paused || s.queue.state.Door == dengxu.DoorPaused
+		closed = closed || s.queue.state.Door == dengxu.DoorClosed
+	}
+	v, err := e.view(ctx, ask)
+	if err != nil {
+		return "", err
+	}
+	waiting, absent := 0, 0
+	for i, s := range c.queues {
+		counts := v.Lines[i].Counts
+		if s.queue.state.Door == dengxu.DoorOpen || s.queue.state.Door == dengxu.DoorClosing {
+			waiting += counts[dengxu.StateWaiting]
+		}
+		absent += counts[dengxu.StateScheduled] + counts[dengxu.StateMissed] + counts[dengxu.StateHeld]
+	}
+	switch {
+	case waiting > 0:
+		return "other_classes_waiting", nil
+	case paused:
+		return "queue_paused", nil
+	case closed:
+		return "queue_closed", nil
+	case absent > 0:
+		return "only_absent", nil
+	default:
+		return "none_waiting", nil
+	}
+}
+
+// CallToken calls a given token at a counter. It needs the right pick and a
+// reason. Codes: not_found, forbidden, invalid, closed, conflict.
+func (e *Engine) CallToken(ctx context.Context, by By, id dengxu.CounterID, token dengxu.TokenID, req dengxu.VerbRequest) (Done[dengxu.Token], error) {
+	switch {
+	case !by.Pick:
+		return Done[dengxu.Token]{}, dengxu.Errorf(dengxu.Forbidden, "calling a given token needs the right pick").Because("pick")
+	case req.Reason == "":
+		return Done[dengxu.Token]{}, dengxu.Fieldf(dengxu.Invalid, "reason", "calling a given token needs a reason")
+	case req.CounterID != "" && req.CounterID != id:
+		return Done[dengxu.Token]{}, dengxu.Fieldf(dengxu.Invalid, "counter_id", "the path names another counter")
+	}
+	req.CounterID = ""
+	if err := checkFieldsOf(dengxu.VerbCall, req); err != nil {
+		return Done[dengxu.Token]{}, err
+	}
+	var last command
+	res, err := e.commit(ctx, func(w *world) (store.Batch, error) {
+		k := w.counters[id]
+		if k == nil {
+			return store.Batch{}, dengxu.Errorf(dengxu.NotFound, "no counter %s", id)
+		}
+		c, err := e.command(ctx, w, by, dengxu.VerbCall, token, req)
+		last = c
+		if err != nil {
+			return store.Batch{}, err
+		}
+		return c.callByHand(k)
+	})
+	switch {
+	case errors.Is(err, errReplayed):
+		return e.replayed(last.replay, e.now())
+	case err != nil:
+		if r, ok := errors.AsType[*store.Refused](err); ok {
+			if _, full := r.By.(store.RoomAt); full {
+				return Done[dengxu.Token]{}, e.callError(ctx, &calling{c: e.world.Load().counters[id]}, err)
+			}
+		}
+		return Done[dengxu.Token]{}, e.verbError(ctx, &last, err)
+	}
+	return Done[dengxu.Token]{Value: staff(&res.Tokens[0], last.q.site.partition, res.Now), Replayed: res.Replayed}, nil
+}
+
+// callByHand is the commit of a call of a given token.
+func (c *command) callByHand(k *counter) (store.Batch, error) {
+	b := store.Batch{Partition: k.site.partition, Site: k.site.id, Op: c.by.op(string(c.verb))}
+	if err := c.allowed(); err != nil {
+		return b, err
+	}
+	q, bound := c.q, store.BoundClass(c.t.Lane)
+	switch {
+	case k.site != q.site || !k.takesFrom(q.id):
+		return b, c.conflict("not_served", "counter %s does not serve queue %s", k.id, q.id)
+	case bound == "" && !k.serves(q.id, c.t.Class), bound != "" && bound != "@"+string(k.id):
+		return b, c.conflict("not_served", "counter %s does not serve this token", k.id)
+	case k.shown() == dengxu.CounterPaused:
+		return b, c.conflict("counter_paused", "counter %s is paused", k.id)
+	case q.state.Door == dengxu.DoorPaused || q.state.Door == dengxu.DoorClosed:
+		return b, dengxu.Errorf(dengxu.Closed, "queue %s is %s", q.id, q.state.Door).Because(string(q.state.Door))
+	case c.t.Gen != q.gen():
+		return b, c.conflict("state", "the token's day is over")
+	}
+	ch := change{write: store.TokenWrite{Token: c.t}}
+	ch.write.Token.Version++
+	next := c.become(&ch, dengxu.StateCalling, dengxu.EventCalled)
+	next.Counter, next.CalledAt, next.CallNo, next.CallCount = k.id, store.Now, store.NextCall, 1
+	if next.FirstCalled == 0 {
+		next.FirstCalled = store.Now
+	}
+	next.Confirmed, next.Asked, next.Undo, next.Reason = false, false, nil, c.req.Reason
+	next.Passed, next.Compared = 0, []order.Member{c.t.Member()}
+	next.Deadline = store.Now + q.callTimeout
+	if q.set.OnCallTimeout != "ask" {
+		next.Due = next.Deadline
+	}
+	b.Expect = append(append(q.steady(), k.steady()...), store.RoomAt{Counter: k.id, Max: k.maxServing})
+	b.Tokens = []store.TokenWrite{ch.write}
+	b.Events = []store.EventSpec{{
+		Type: dengxu.EventCalled, Token: 1, Actor: c.by.Name, Reason: c.req.Reason, Data: []byte(`{"by_hand":true}`),
+	}}
+	err := k.openToday(&b, c.by)
+	return b, err
+}

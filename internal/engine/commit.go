@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// maxTries bounds how often one command decides anew after losing a race. A
+// picture that is old is renewed by the first refusal; more than a few mean
+// that someone changes the same object as fast as we read it.
+const maxTries = 16
+
+// commit decides and commits until the batch is in. A refusal that only says
+// that the engine's picture was old (settings, a door, the day, a version)
+// renews it and decides again; any other is returned as *store.Refused for the
+// use case to put into words.
+func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, error)) (store.Result, error) {
+	for range maxTries {
+		b, err := decide(e.world.Load())
+		if err != nil {
+			return store.Result{}, err
+		}
+		res, err := e.store.Commit(ctx, b)
+		if err == nil {
+			e.saw(res.Now)
+			e.absorb(res.Docs)
+			e.settle(ctx, res)
+			return res, nil
+		}
+		r, refused := errors.AsType[*store.Refused](err)
+		if !refused {
+			return store.Result{}, storeError("commit", err)
+		}
+		renewed, err := e.renew(ctx, b.Site, r)
+		if err != nil {
+			return store.Result{}, err
+		}
+		if !renewed {
+			return store.Result{}, r
+		}
+	}
+	return store.Result{}, dengxu.Errorf(dengxu.Unavailable, "too many changes at once, try again")
+}
+
+// renew brings up to date what a refusal showed to be old, and reports whether
+// deciding again can help.
+func (e *Engine) renew(ctx context.Context, id dengxu.SiteID, r *store.Refused) (bool, error) {
+	switch by := r.By.(type) {
+	case store.DocAt:
+		return true, e.refresh(ctx)
+	case store.TokenAt:
+		return true, nil
+	case store.Before:
+		return e.turn(ctx, id, by.At, r.Now)
+	default:
+		return false, nil
+	}
+}
+
+// turn carries out the day end or door edge at the instant at, which has
+// passed, and reports whether at was one.
+func (e *Engine) turn(ctx context.Context, id dengxu.SiteID, at, now int64) (bool, error) {
+	s := e.world.Load().sites[id]
+	if s == nil {
+		return false, nil
+	}
+	if at == s.state.DayEnds {
+		return true, e.startDay(ctx, id, now)
+	}
+	turned := false
+	for _, q := range s.queues {
+		if q.state.Edge == at && at != 0 {
+			if err := e.moveDoor(ctx, q.id); err != nil {
+				return false, err
+			}
+			turned = true
+		}
+	}
+	return turned, nil
+}
+
+// settle does what follows from a commit without being part of it: a closing
+// queue that became empty is closed. What is lost here by a crash is done by
+// the queue's timer.
+func (e *Engine) settle(ctx context.Context, res store.Result) {
+	w := e.world.Load()
+	for i := range res.Tokens {
+		t := &res.Tokens[i]
+		if !t.State.Ended() {
+			continue
+		}
+		if q := w.queues[t.Queue]; q != nil && q.state.Door == dengxu.DoorClosing {
+			if err := e.closeIfEmpty(ctx, q.id); err != nil {
+				e.log.WarnContext(ctx, "close an empty queue", "queue", q.id, "err", err)
+			}
+		}
+	}
+}
+
+// steady is what every command on a queue expects: its settings, its door and
+// its day are those that were decided on.
+func (q *queue) steady() []store.Expectation {
+	x := []store.Expectation{
+		store.DocAt{Key: store.DocKey{Kind: store.DocQueue, ID: string(q.id)}, Version: q.version},
+		store.DocAt{Key: store.DocKey{Kind: store.DocQueueState, ID: string(q.id)}, Version: q.stateV},
+		store.Before{At: q.site.state.DayEnds},
+	}
+	if q.state.Edge != 0 {
+		x = append(x, store.Before{At: q.state.Edge})
+	}
+	return x
+}
+
+// view reads from the partition of a site or token.
+func (e *Engine) view(ctx context.Context, a store.Ask) (store.View, error) {
+	v, err := e.store.View(ctx, a)
+	if err != nil {
+		return v, storeError("read", err)
+	}
+	e.saw(v.Now)
+	return v, nil
+}
+
+// saw keeps the latest time of a store that was answered. It names token ids
+// and dates answers of replays, and decides nothing.
+func (e *Engine) saw(now int64) {
+	for {
+		last := e.latest.Load()
+		if now <= last || e.latest.CompareAndSwap(last, now) {
+			return
+		}
+	}
+}
+
+func (e *Engine) now() int64 { return e.latest.Load() }
+
+// refusedError puts a refusal that no use case expects into words.
+func refusedError(r *store.Refused) error { return storeError("commit", r) }

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// Edit changes what a token says of its holder. Its place and state stay; a
+// new class takes it to the same place of another lane. Codes: not_found,
+// invalid, conflict.
+func (e *Engine) Edit(ctx context.Context, by By, id dengxu.TokenID, req dengxu.TokenEdit) (Done[dengxu.Token], error) {
+	for _, text := range []struct {
+		field string
+		value *string
+		max   int
+	}{{"name", req.Name, 256}, {"phone", req.Phone, 32}, {"note", req.Note, 1024}} {
+		if text.value == nil {
+			continue
+		}
+		if err := cleanText(text.field, text.value, text.max); err != nil {
+			return Done[dengxu.Token]{}, err
+		}
+	}
+	if req.PartySize != nil && (*req.PartySize < 0 || *req.PartySize > maxParty) {
+		return Done[dengxu.Token]{}, dengxu.Fieldf(dengxu.Invalid, "party_size", "a party has 0 to %d people", maxParty)
+	}
+	var last command
+	lanes := make(map[dengxu.QueueID]int)
+	res, err := e.retryLanes(ctx, lanes, func() (store.Result, error) {
+		return e.commit(ctx, func(w *world) (store.Batch, error) {
+			c, err := e.command(ctx, w, by, dengxu.VerbEdit, id, dengxu.VerbRequest{Version: req.Version})
+			last = c
+			if err != nil {
+				return store.Batch{}, err
+			}
+			return c.edit(req, lanes)
+		})
+	})
+	switch {
+	case errors.Is(err, errReplayed):
+		return e.replayed(last.replay, e.now())
+	case err != nil:
+		return Done[dengxu.Token]{}, e.verbError(ctx, &last, err)
+	}
+	return Done[dengxu.Token]{Value: staff(&res.Tokens[0], last.q.site.partition, res.Now), Replayed: res.Replayed}, nil
+}
+
+// edit is the commit of an edit.
+func (c *command) edit(req dengxu.TokenEdit, lanes map[dengxu.QueueID]int) (store.Batch, error) {
+	b := store.Batch{Partition: c.q.site.partition, Site: c.q.site.id, Op: c.by.op(string(c.verb))}
+	if err := c.allowed(); err != nil {
+		return b, err
+	}
+	next := c.t
+	next.Version++
+	next.Undo = nil
+	set(&next.Name, req.Name)
+	set(&next.Phone, req.Phone)
+	set(&next.Note, req.Note)
+	set(&next.Party, req.PartySize)
+	if req.Class != nil && *req.Class != c.t.Class {
+		class, err := c.q.classOf(*req.Class)
+		if err != nil {
+			return b, err
+		}
+		next.Class = class
+		if store.BoundClass(next.Lane) == "" {
+			next.Lane.Class = class
+			if k, ok := lanes[c.q.id]; ok {
+				next.Lane.K, next.Factor, next.Clipped = k, order.FactorOf(k), true
+			}
+			b.Expect = append(b.Expect, c.q.steady()...)
+			if c.q.discipline == order.Aging && next.State == dengxu.StateWaiting {
+				b.Expect = append(b.Expect, store.LaneOpen{Line: next.Line(), Lane: next.Lane, Max: maxLanes})
+			}
+		}
+	}
+	b.Tokens = []store.TokenWrite{{Token: next}}
+	b.Events = []store.EventSpec{{Type: dengxu.EventEdited, Token: 1, Actor: c.by.Name}}
+	return b, nil
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

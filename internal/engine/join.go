@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// maxLanes is how many factor lanes a queue may have; a join that would open
+// one more takes the nearest factor of its class.
+const maxLanes = 32
+
+// Join puts one more token into a queue. Codes: not_found, invalid; exists,
+// closed, too_many, full in this order. It is one commit; a cancelled ctx
+// leaves the outcome to the idempotency key.
+func (e *Engine) Join(ctx context.Context, by By, id dengxu.QueueID, req dengxu.JoinRequest) (Done[dengxu.Ticket], error) {
+	done, err := e.join(ctx, by, []dengxu.QueueID{id}, req)
+	if err != nil {
+		return Done[dengxu.Ticket]{}, err
+	}
+	return Done[dengxu.Ticket]{Value: done.Value[0], Replayed: done.Replayed}, nil
+}
+
+// JoinSite puts one token into each of several queues of a site, all or none.
+func (e *Engine) JoinSite(ctx context.Context, by By, id dengxu.SiteID, req dengxu.SiteJoinRequest) (Done[[]dengxu.Ticket], error) {
+	w := e.world.Load()
+	if w.sites[id] == nil {
+		return Done[[]dengxu.Ticket]{}, dengxu.Errorf(dengxu.NotFound, "no site %s", id)
+	}
+	if len(req.Queues) == 0 || len(req.Queues) > 16 {
+		return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "name 1 to 16 queues")
+	}
+	for i, q := range req.Queues {
+		if w.queues[q] == nil || w.queues[q].site.id != id {
+			return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "queue %s is not in site %s", q, id)
+		}
+		if slices.Contains(req.Queues[:i], q) {
+			return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "queue %s is named twice", q)
+		}
+	}
+	return e.join(ctx, by, req.Queues, req.JoinRequest)
+}
+
+// join puts one token into each queue, in one commit.
+func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req dengxu.JoinRequest) (Done[[]dengxu.Ticket], error) {
+	var queues []*queue
+	lanes := make(map[dengxu.QueueID]int) // K taken instead of the own, by queue
+	res, err := e.retryLanes(ctx, lanes, func() (store.Result, error) {
+		return e.commit(ctx, func(w *world) (store.Batch, error) {
+			queues = queues[:0]
+			b := store.Batch{Op: by.op("join")}
+			for _, id := range ids {
+				q := w.queues[id]
+				if q == nil {
+					return b, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+				}
+				queues = append(queues, q)
+				t, err := q.admit(by, req, e.now())
+				if err != nil {
+					return b, err
+				}
+				if k, ok := lanes[id]; ok {
+					t.Lane.K, t.Factor, t.Clipped = k, order.FactorOf(k), true
+				}
+				if reason := q.shut(); reason != "" {
+					if err := e.refuseShut(ctx, by, q, &t, reason); err != nil {
+						return b, err
+					}
+				}
+				q.enter(&b, t, by, dengxu.EventJoined)
+			}
+			b.Partition, b.Site = queues[0].site.partition, queues[0].site.id
+			return b, nil
+		})
+	})
+	if err != nil {
+		return Done[[]dengxu.Ticket]{}, e.joinError(ctx, queues, err)
+	}
+	tickets, err := e.tickets(ctx, queues, res)
+	return Done[[]dengxu.Ticket]{Value: tickets, Replayed: res.Replayed}, err
+}
+
+// admit builds the record of a join. Its times are symbols that the commit
+// fills in.
+func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, error) {
+	if err := q.checkJoin(by, &req); err != nil {
+		return store.Token{}, err
+	}
+	class, g, err := q.standing(req.Class, req.PriorityGroup)
+	if err != nil {
+		return store.Token{}, err
+	}
+	t := store.Token{
+		ID: newTokenID(now, q.site.partition), Site: q.site.id,
+		Queue: q.id, Gen: q.gen(), Class: class, Group: cmp.Or(req.PriorityGroup, ordinary),
+		Prefix: q.prefix(class), Width: *q.set.NumberWidth,
+		State: dengxu.StateWaiting, Version: 1, Since: store.Now, JoinedAt: store.Now,
+		Place: store.Now - g.headStart, Factor: g.factor, Clipped: g.clipped, HeadStart: g.headStart,
+		Lane: q.lane(class, g.factor), Due: q.waitDue(),
+		Business: req.BusinessID, Unique: q.unique && req.BusinessID != "",
+		Channel: req.Channel, Party: req.PartySize,
+		Name: req.Name, Phone: req.Phone, Note: req.Note, Attrs: req.ExtAttrs,
+	}
+	return t, q.postpone(&t, req)
+}
+
+// postpone makes a joining token scheduled where it is not callable yet.
+func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest) error {
+	delay, runAt := ms(req.DelaySeconds), req.RunAt
+	switch {
+	case delay > 0 && !runAt.IsZero():
+		return dengxu.Fieldf(dengxu.Invalid, "run_at", "give delay_seconds or run_at, not both")
+	case delay > maxDelay || !runAt.IsZero() && (runAt.Year() > 2285 || runAt.Year() < 1971):
+		return dengxu.Fieldf(dengxu.Invalid, "run_at", "that is too far away")
+	case delay > 0:
+		t.State, t.Why, t.Due = dengxu.StateScheduled, whyDelay, store.Now+delay
+	case !runAt.IsZero():
+		t.State, t.Why, t.Due = dengxu.StateScheduled, whyDelay, runAt.UnixMilli()
+	case q.mustCheckIn(req.Channel):
+		t.State, t.Why, t.Due = dengxu.StateScheduled, whyCheckIn, 0
+		if q.checkInWithin > 0 {
+			t.Due = store.Now + q.checkInWithin
+		}
+	}
+	return nil
+}
+
+// maxDelay bounds delay_seconds to ten years.
+const maxDelay = int64(10 * 366 * 24 * time.Hour / time.Millisecond)
+
+// Why a token is scheduled.
+const (
+	whyDelay      = "delay"
+	whyCheckIn    = "check_in"
+	whyMissed     = "missed"
+	whyDeferred   = "deferred"
+	whyOtherToken = "other_token"
+)
+
+func (q *queue) mustCheckIn(channel string) bool {
+	switch q.set.CheckIn.Required {
+	case "all":
+		return true
+	case "remote":
+		return channel == "web"
+	default:
+		return false
+	}
+}
+
+// enter adds a joining token to a batch, with everything that must hold for
+// it, in the order in which refusals are told.
+func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventType) {
+	line := t.Line()
+	if t.Unique {
+		b.Expect = append(b.Expect, store.HolderFree{Holder: store.HolderKey{Line: line, Business: t.Business}})
+	}
+	b.Expect = append(b.Expect, q.steady()...)
+	if q.rejoinAfter > 0 && t.Business != "" {
+		b.Expect = append(b.Expect, store.MarkOlder{Queue: q.id, Business: t.Business, At: store.Now - q.rejoinAfter})
+	}
+	if q.set.MaxLength > 0 {
+		b.Expect = append(b.Expect, q.roomInLine(line))
+	}
+	joins := store.TallyKey{Name: q.joinsTally(), Day: q.site.state.Day}
+	if q.set.DailyQuota > 0 {
+		b.Expect = append(b.Expect, store.TallyBelow{Key: joins, Max: int64(q.set.DailyQuota)})
+	}
+	if q.discipline == order.Aging {
+		b.Expect = append(b.Expect, store.LaneOpen{Line: line, Lane: t.Lane, Max: maxLanes})
+	}
+	write := store.TokenWrite{Token: t, Series: q.series(t.Class)}
+	if q.discipline == order.Epoch {
+		write.ScaleFrom = q.site.dayBegan()
+	}
+	b.Tokens = append(b.Tokens, write)
+	b.Tallies = append(b.Tallies, store.TallyAdd{Key: joins, N: 1})
+	b.Events = append(b.Events, store.EventSpec{Type: event, Token: len(b.Tokens), Actor: by.Name})
+	b.Ranks = append(b.Ranks, store.RankOf{
+		Token: len(b.Tokens), Discipline: q.discipline, Classes: q.competing(t.Class),
+	})
+}
+
+func (q *queue) roomInLine(line store.LineKey) store.CountBelow {
+	return store.CountBelow{
+		Line:   line,
+		States: []dengxu.State{dengxu.StateWaiting, dengxu.StateScheduled},
+		Max:    q.set.MaxLength,
+	}
+}
+
+func (q *queue) joinsTally() string { return "joins/" + string(q.id) }
+
+// retryLanes runs commit again with the nearest open lane when a queue has no
+// lane left for a factor.
+func (e *Engine) retryLanes(ctx context.Context, lanes map[dengxu.QueueID]int, commit func() (store.Result, error)) (store.Result, error) {
+	for {
+		res, err := commit()
+		r, ok := errors.AsType[*store.Refused](err)
+		if !ok {
+			return res, err
+		}
+		full, ok := r.By.(store.LaneOpen)
+		if !ok {
+			return res, err
+		}
+		if _, again := lanes[full.Line.Queue]; again {
+			return res, dengxu.Errorf(dengxu.Unavailable, "too many lanes change at once, try again")
+		}
+		k, err := e.nearestLane(ctx, full)
+		if err != nil {
+			return res, err
+		}
+		lanes[full.Line.Queue] = k
+	}
+}
+
+// nearestLane finds the open factor of the lane's class nearest to its own; a
+// class without a lane always gets its own.
+func (e *Engine) nearestLane(ctx context.Context, full store.LaneOpen) (int, error) {
+	v, err := e.view(ctx, store.Ask{Partition: e.partition(full.Line.Queue), Lines: []store.LineKey{full.Line}})
+	if err != nil {
+		return 0, err
+	}
+	var open []int
+	for _, l := range v.Lines[0].Lanes {
+		if l.Lane.Class == full.Lane.Class {
+			open = append(open, l.Lane.K)
+		}
+	}
+	if k, ok := order.NearestLane(full.Lane.K, open); ok {
+		return k, nil
+	}
+	return full.Lane.K, nil
+}
+
+// refuseShut refuses a join at a shut door, unless the operation was done
+// before or the holder is already inside, which are told first; then the
+// commit itself tells them.
+func (e *Engine) refuseShut(ctx context.Context, by By, q *queue, t *store.Token, reason string) error {
+	holder := store.HolderKey{Line: t.Line(), Business: t.Business}
+	v, err := e.view(ctx, store.Ask{
+		Partition: q.site.partition, Op: by.op("join"), Holders: []store.HolderKey{holder},
+	})
+	if err != nil {
+		return err
+	}
+	turned := q.state.Edge != 0 && v.Now >= q.state.Edge || v.Now >= q.site.state.DayEnds
+	if v.Op != nil || turned || t.Unique && v.Holders[0] != "" {
+		return nil
+	}
+	return dengxu.Errorf(dengxu.Closed, "queue %s does not give numbers now: %s", q.id, reason).Because(reason)
+}
+
+// joinError puts a refusal of a join into words.
+func (e *Engine) joinError(ctx context.Context, queues []*queue, err error) error {
+	r, ok := errors.AsType[*store.Refused](err)
+	if !ok {
+		return err
+	}
+	switch by := r.By.(type) {
+	case store.HolderFree:
+		out := dengxu.Errorf(dengxu.Exists, "already in this queue").Because("already_in_line")
+		if t, now, err := e.read(ctx, r.Token); err == nil {
+			p, _ := e.partitionOf(t.ID)
+			view := staff(&t, p, now)
+			out.Token = &view
+		}
+		return out
+	case store.MarkOlder:
+		out := dengxu.Errorf(dengxu.TooMany, "this person was in the queue a short while ago").Because("rejoin_after")
+		if q := e.world.Load().queues[by.Queue]; q != nil {
+			out.RetryAfter = time.Duration(r.At+q.rejoinAfter-r.Now) * time.Millisecond
+		}
+		return out
+	case store.CountBelow:
+		return dengxu.Errorf(dengxu.Full, "the queue is full (%d)", by.Max).Because("max_length")
+	case store.TallyBelow:
+		return dengxu.Errorf(dengxu.Full, "today's %d numbers are all given out", by.Max).Because("daily_quota")
+	case store.SeriesBelow:
+		return dengxu.Errorf(dengxu.Full, "the numbers of series %s are used up", by.Name).Because("numbers_used_up")
+	default:
+		return refusedError(r)
+	}
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// Limits of lists.
+const (
+	pageSize    = 50
+	maxPageSize = 200
+)
+
+// QueueTokens lists the tokens of a queue in arrival order. Codes: not_found,
+// invalid (cursor, limit, state).
+func (e *Engine) QueueTokens(ctx context.Context, id dengxu.QueueID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
+	q := e.world.Load().queues[id]
+	if q == nil {
+		return dengxu.TokenPage{}, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+	}
+	return e.list(ctx, store.ListAsk{Partition: q.site.partition, Site: q.site.id, Queue: id}, f)
+}
+
+// SiteTokens lists the tokens of all queues of a site in arrival order. Codes:
+// as QueueTokens.
+func (e *Engine) SiteTokens(ctx context.Context, id dengxu.SiteID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
+	s := e.world.Load().sites[id]
+	if s == nil {
+		return dengxu.TokenPage{}, dengxu.Errorf(dengxu.NotFound, "no site %s", id)
+	}
+	return e.list(ctx, store.ListAsk{Partition: s.partition, Site: id}, f)
+}
+
+func (e *Engine) list(ctx context.Context, ask store.ListAsk, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
+	if f.Limit < 0 || f.Limit > maxPageSize {
+		return dengxu.TokenPage{}, dengxu.Fieldf(dengxu.Invalid, "limit", "limit is from 1 to %d", maxPageSize)
+	}
+	for _, s := range f.States {
+		if !s.Valid() {
+			return dengxu.TokenPage{}, dengxu.Fieldf(dengxu.Invalid, "state", "there is no state %q", s)
+		}
+	}
+	after, err := readCursor(f.Cursor)
+	if err != nil {
+		return dengxu.TokenPage{}, err
+	}
+	ask.States, ask.Label, ask.Counter, ask.Text = f.States, f.Number, f.CounterID, f.Text
+	ask.After, ask.Limit = after, f.Limit
+	if ask.Limit == 0 {
+		ask.Limit = pageSize
+	}
+	page, err := e.store.List(ctx, ask)
+	if err != nil {
+		return dengxu.TokenPage{}, storeError("list", err)
+	}
+	out := dengxu.TokenPage{Items: make([]dengxu.Token, len(page.Tokens)), AsOf: at(page.Now)}
+	for i := range page.Tokens {
+		out.Items[i] = staff(&page.Tokens[i], ask.Partition, page.Now)
+	}
+	if page.Next != 0 {
+		out.NextCursor = writeCursor(page.Next)
+	}
+	return out, nil
+}
+
+func writeCursor(n uint64) string {
+	return base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(nil, n))
+}
+
+func readCursor(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err == nil {
+		if n, used := binary.Uvarint(b); used == len(b) && used > 0 {
+			return n, nil
+		}
+	}
+	return 0, dengxu.Fieldf(dengxu.Invalid, "cursor", "this is no cursor of ours")
+}
+
+// Bounds of a stats question.
+const (
+	maxBuckets   = 400
+	maxStatsRead = 200_000 // records
+)
+
+// Stats is a queue's recent past in equal intervals from from to to, as far as
+// its records are retained. Codes: not_found, invalid.
+func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
+	q := e.world.Load().queues[id]
+	if q == nil {
+		return dengxu.Stats{}, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+	}
+	switch {
+	case !from.Before(to):
+		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from must be before to")
+	case bucket < time.Second:
+		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "a bucket is at least a second")
+	case to.Sub(from) > bucket*maxBuckets:
+		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "that makes more than %d buckets", maxBuckets)
+	}
+	t := newTally(from, to, bucket)
+	ask := store.ListAsk{Partition: q.site.partition, Site: q.site.id, Queue: id, Newest: true, Limit: maxPageSize}
+	for read := 0; read < maxStatsRead; read += maxPageSize {
+		page, err := e.store.List(ctx, ask)
+		if err != nil {
+			return dengxu.Stats{}, storeError("stats", err)
+		}
+		for i := range page.Tokens {
+			t.add(&page.Tokens[i])
+		}
+		t.now = page.Now
+		if page.Next == 0 {
+			break
+		}
+		ask.Before = page.Next
+	}
+	return dengxu.Stats{QueueID: id, Buckets: t.finish(), AsOf: at(t.now)}, nil
+}
+
+// tally counts records into buckets.
+type tally struct {
+	from, width       int64
+	buckets           []dengxu.StatsBucket
+	wait, most, serve []int64
+	served            []int
+	now               int64
+}
+
+func newTally(from, to time.Time, bucket time.Duration) *tally {
+	t := &tally{from: from.UnixMilli(), width: bucket.Milliseconds()}
+	for at := from; at.Before(to); at = at.Add(bucket) {
+		t.buckets = append(t.buckets, dengxu.StatsBucket{From: at.UTC(), To: at.Add(bucket).UTC()})
+	}
+	n := len(t.buckets)
+	t.wait, t.most, t.serve, t.served = make([]int64, n), make([]int64, n), make([]int64, n), make([]int, n)
+	return t
+}
+
+// in finds the bucket of an instant, -1 outside.
+func (t *tally) in(ms int64) int {
+	if ms == 0 || ms < t.from {
+		return -1
+	}
+	if i := int((ms - t.from) / t.width); i < len(t.buckets) {
+		return i
+	}
+	return -1
+}
+
+func (t *tally) add(r *store.Token) {
+	if i := t.in(r.JoinedAt); i >= 0 {
+		t.buckets[i].Joined++
+	}
+	if i := t.in(r.FirstCalled); i >= 0 {
+		w := r.FirstCalled - r.JoinedAt
+		t.buckets[i].Called++
+		t.wait[i] += w
+		t.most[i] = max(t.most[i], w)
+	}
+	for _, s := range r.Spans {
+		if i := t.in(s.To); i >= 0 && s.Verb == dengxu.VerbMiss {
+			t.buckets[i].Missed++
+		}
+	}
+	i := t.in(r.EndedAt)
+	if i < 0 {
+		return
+	}
+	switch r.State { //nolint:exhaustive // ends only
+	case dengxu.StateCompleted:
+		t.buckets[i].Completed++
+		if s := r.Spans[len(r.Spans)-1]; s.State == dengxu.StateServing && !s.Implicit {
+			t.serve[i] += s.To - s.From
+			t.served[i]++
+		}
+	case dengxu.StateCancelled:
+		t.buckets[i].Cancelled++
+	case dengxu.StateAbandoned:
+		t.buckets[i].Abandoned++
+	}
+}
+
+func (t *tally) finish() []dengxu.StatsBucket {
+	for i := range t.buckets {
+		b := &t.buckets[i]
+		if b.Called > 0 {
+			b.MeanWaitSeconds = new(seconds(t.wait[i]) / float64(b.Called))
+			b.MaxWaitSeconds = new(seconds(t.most[i]))
+		}
+		if t.served[i] > 0 {
+			b.MeanServiceSeconds = new(seconds(t.serve[i]) / float64(t.served[i]))
+		}
+	}
+	return t.buckets
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// A token id is 27 characters of base32 (lower case, in the order of ASCII):
+// 48 bits of milliseconds, 8 bits of partition, 79 random bits. It sorts by
+// time, finds its partition by itself, and cannot be guessed.
+const tokenIDLen = 27
+
+var idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// newTokenID makes an id. now need only be near the commit's time.
+func newTokenID(now int64, p store.Partition) dengxu.TokenID {
+	var b [17]byte
+	for i := range 6 {
+		b[i] = byte(now >> (40 - 8*i))
+	}
+	b[6] = byte(p)
+	_, _ = rand.Read(b[7:]) // never fails
+	b[16] &= 0xfe           // 135 bits: the 28th character is always 0 and left out
+	return dengxu.TokenID(idEncoding.EncodeToString(b[:])[:tokenIDLen])
+}
+
+// partitionOf finds the partition in an id; false when it is none of ours.
+func (e *Engine) partitionOf(id dengxu.TokenID) (store.Partition, bool) {
+	if len(id) != tokenIDLen {
+		return 0, false
+	}
+	var b [17]byte
+	if _, err := idEncoding.Decode(b[:], []byte(string(id)+"0")); err != nil {
+		return 0, false
+	}
+	return store.Partition(b[6]), int(b[6]) < e.parts
+}
+
+// errNoToken is what an unknown, erased or foreign id answers: no hints.
+func errNoToken() error { return dengxu.Errorf(dengxu.NotFound, "no such token") }
+
+// read returns the record of a token, live or archived, and the partition's
+// time. It returns NotFound for an unknown id.
+func (e *Engine) read(ctx context.Context, id dengxu.TokenID) (store.Token, int64, error) {
+	p, ok := e.partitionOf(id)
+	if !ok {
+		return store.Token{}, 0, errNoToken()
+	}
+	v, err := e.view(ctx, store.Ask{Partition: p, Tokens: []dengxu.TokenID{id}})
+	if err != nil {
+		return store.Token{}, 0, err
+	}
+	if v.Tokens[0] == nil {
+		return store.Token{}, 0, errNoToken()
+	}
+	return *v.Tokens[0], v.Now, nil
+}
+
+// Whereabouts says which site and queue a token belongs to. It returns
+// NotFound for an unknown id.
+func (e *Engine) Whereabouts(ctx context.Context, id dengxu.TokenID) (dengxu.SiteID, dengxu.QueueID, error) {
+	t, _, err := e.read(ctx, id)
+	return t.Site, t.Queue, err
+}
