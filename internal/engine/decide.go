@@ -302,9 +302,14 @@ func decideDefer(c command, ch *change) error {
 		return c.conflict("defer_max", "it was put off %d times already", c.t.Defers)
 	}
 	next := c.become(ch, dengxu.StateScheduled, dengxu.EventDeferred)
+	leaveCounter(next)
+	if c.by.Name == whyOtherToken {
+		// Not the holder's wish: it comes back when the other token is done.
+		next.Why = whyOtherToken
+		return nil
+	}
 	next.Why, next.Due = whyDeferred, store.Now+c.q.deferFor
 	next.Defers++
-	leaveCounter(next)
 	return nil
 }
 

@@ -118,6 +118,7 @@ const (
 	DocCounter      DocKind = "counter"
 	DocCounterState DocKind = "counter_state"
 	DocAPIKey       DocKind = "key"
+	DocConsumer     DocKind = "consumer" // how far a consumer of the log has come
 )
 
 // DocKey names a document.
