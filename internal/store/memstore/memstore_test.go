@@ -1,0 +1,19 @@
+package memstore_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/memstore"
+	"github.com/dengxu/dengxu/internal/store/storetest"
+)
+
+func open(_ *testing.T, c *storetest.Clock) store.Store {
+	return memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStore(t *testing.T) { storetest.Run(t, open) }
