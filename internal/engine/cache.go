@@ -62,8 +62,11 @@ func (w *world) with(docs []store.Doc, parts int) (*world, []error) {
 	var keys []store.Doc
 	changed := make(map[dengxu.SiteID]*siteDocs)
 	for _, d := range docs {
-		if d.Key.Kind == store.DocAPIKey {
+		switch d.Key.Kind { //nolint:exhaustive // the others belong to sites
+		case store.DocAPIKey:
 			keys = append(keys, d)
+			continue
+		case store.DocConsumer: // read where it is used
 			continue
 		}
 		id := cmp.Or(d.Site, w.siteOf(d.Key))
@@ -95,7 +98,7 @@ func (s *siteDocs) add(d store.Doc) {
 		s.counters = append(s.counters, d)
 	case store.DocCounterState:
 		s.counterStates = append(s.counterStates, d)
-	case store.DocAPIKey: // belongs to no site
+	case store.DocAPIKey, store.DocConsumer: // belong to no site
 	}
 }
 
@@ -112,7 +115,7 @@ func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 		if c := w.counters[dengxu.CounterID(key.ID)]; c != nil {
 			return c.site.id
 		}
-	case store.DocAPIKey:
+	case store.DocAPIKey, store.DocConsumer:
 	}
 	return ""
 }
@@ -166,8 +169,12 @@ func (w *world) rebuild(id dengxu.SiteID, docs *siteDocs, parts int) []error {
 	return bad
 }
 
-// partitionOfSite spreads sites over the partitions of a store.
+// partitionOfSite spreads sites over the partitions of a store. What belongs to
+// no site ("") is in the first.
 func partitionOfSite(id dengxu.SiteID, parts int) store.Partition {
+	if id == "" {
+		return 0
+	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // never fails
 	return store.Partition(h.Sum32() % uint32(max(1, parts)))

@@ -15,10 +15,6 @@ const (
 	reasonKeyReused      = "idempotency_key_reused"
 )
 
-// attempts is how often an operation is decided anew after another commit came
-// between its reading and its writing.
-const attempts = 8
-
 // storeError gives a code to what a store failed with while the engine was
 // doing something: Unavailable when surely nothing was done, Deadline with
 // reason outcome_unknown when it may have been, the context's own errors and

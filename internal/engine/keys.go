@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"bytes"
+	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -20,6 +25,203 @@ type keyRecord struct {
 	Hash []byte     `json:"hash"` // SHA-256 of the secret
 	// Expired is set by the timer at ExpiresAt: authentication reads no clock.
 	Expired bool `json:"expired,omitempty"`
+}
+
+// adminKey is the key that the server's own admin secret belongs to.
+const adminKey dengxu.KeyID = "admin"
+
+func errNoKey(id dengxu.KeyID) error {
+	return dengxu.Errorf(dengxu.NotFound, "no key %s", id)
+}
+
+// newSecret makes the secret of a key: "dx_<id>_" and 26 random characters of
+// base32, 130 bits.
+func newSecret(id dengxu.KeyID) string { return "dx_" + string(id) + "_" + rand.Text() }
+
+// Authenticate finds the key of a secret. It returns Unauthenticated for an
+// unknown or expired one. It reads no store and no clock: expiry is committed
+// by the timer.
+func (e *Engine) Authenticate(secret string) (dengxu.KeyView, error) {
+	hash := secretHash(sha256.Sum256([]byte(secret)))
+	k := e.world.Load().hashes[hash]
+	if k == nil || subtle.ConstantTimeCompare(k.rec.Hash, hash[:]) != 1 || k.rec.Expired {
+		return dengxu.KeyView{}, dengxu.Errorf(dengxu.Unauthenticated, "unknown or expired key")
+	}
+	return k.view(), nil
+}
+
+func (k *key) view() dengxu.KeyView {
+	return dengxu.KeyView{ID: k.id, Version: k.version, Key: k.rec.Key}
+}
+
+// Key returns a key without its secret. It returns NotFound for an unknown
+// one.
+func (e *Engine) Key(_ context.Context, id dengxu.KeyID) (dengxu.KeyView, error) {
+	k := e.world.Load().keys[id]
+	if k == nil {
+		return dengxu.KeyView{}, errNoKey(id)
+	}
+	return k.view(), nil
+}
+
+// Keys returns all keys by id, without secrets.
+func (e *Engine) Keys(context.Context) ([]dengxu.KeyView, error) {
+	w := e.world.Load()
+	views := make([]dengxu.KeyView, 0, len(w.keys))
+	for _, id := range sortedKeys(w.keys) {
+		views = append(views, w.keys[id].view())
+	}
+	return views, nil
+}
+
+// PutKey replaces a key's settings, or makes the key; only the answer that made
+// it has the secret, and never a replayed one. Codes: invalid with the field,
+// conflict with reason if_match.
+func (e *Engine) PutKey(ctx context.Context, by By, id dengxu.KeyID, set dengxu.Key, ifMatch uint64) (done Done[dengxu.KeyView], err error) {
+	if err := firstError(dengxu.CheckID("id", string(id)), checkKey(&set)); err != nil {
+		return done, err
+	}
+	secret := ""
+	done.Replayed, err = e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
+		secret = ""
+		var version uint64
+		rec := keyRecord{Key: set}
+		if old := w.keys[id]; old != nil {
+			version, rec.Hash = old.version, old.rec.Hash
+		} else {
+			secret = newSecret(id)
+			hash := sha256.Sum256([]byte(secret))
+			rec.Hash = hash[:]
+		}
+		if err := checkMatch(ifMatch, version); err != nil {
+			return store.Batch{}, err
+		}
+		return e.keyBatch(ctx, by, id, rec, version)
+	}})
+	if err != nil {
+		return done, err
+	}
+	if done.Value, err = e.Key(ctx, id); err == nil && !done.Replayed {
+		done.Value.Secret = secret
+	}
+	return done, err
+}
+
+// keyBatch writes a key. Keys belong to no site and live in the first
+// partition.
+func (e *Engine) keyBatch(ctx context.Context, by By, id dengxu.KeyID, rec keyRecord, version uint64) (store.Batch, error) {
+	due := int64(0)
+	if !rec.Key.ExpiresAt.IsZero() {
+		v, err := e.view(ctx, store.Ask{})
+		if err != nil {
+			return store.Batch{}, err
+		}
+		if due = rec.Key.ExpiresAt.UnixMilli(); due <= v.Now {
+			return store.Batch{}, dengxu.Fieldf(dengxu.Invalid, "expires_at", "that time is over")
+		}
+	}
+	write, err := docWrite(store.DocAPIKey, string(id), "", rec, due, version)
+	return store.Batch{Op: by.op("key"), Docs: []store.DocWrite{write}}, err
+}
+
+// checkKey cleans and checks a key's settings.
+func checkKey(set *dengxu.Key) error {
+	roles := []dengxu.Role{
+		dengxu.RoleAdmin, dengxu.RoleOperator, dengxu.RoleKiosk, dengxu.RoleWorker, dengxu.RoleDisplay,
+	}
+	if !slices.Contains(roles, set.Role) {
+		return dengxu.Fieldf(dengxu.Invalid, "role", "%q is none of admin, operator, kiosk, worker, display", set.Role)
+	}
+	if len(set.Sites) > 1000 || len(set.Queues) > 1000 {
+		return dengxu.Fieldf(dengxu.Invalid, "sites", "a scope names at most 1000 sites and 1000 queues")
+	}
+	for i, id := range set.Sites {
+		if err := dengxu.CheckID(fmt.Sprintf("sites[%d]", i), string(id)); err != nil {
+			return err
+		}
+	}
+	for i, id := range set.Queues {
+		if err := dengxu.CheckID(fmt.Sprintf("queues[%d]", i), string(id)); err != nil {
+			return err
+		}
+	}
+	for i, right := range set.Rights {
+		if right != "pick" && right != "move" || slices.Contains(set.Rights[:i], right) {
+			return dengxu.Fieldf(dengxu.Invalid, fmt.Sprintf("rights[%d]", i), "%q is neither pick nor move, or named twice", right)
+		}
+	}
+	return cleanName("name", &set.Name)
+}
+
+// DeleteKey removes a key; its secret opens nothing from then on. Codes:
+// not_found, conflict with reason if_match.
+func (e *Engine) DeleteKey(ctx context.Context, by By, id dengxu.KeyID, ifMatch uint64) error {
+	_, err := e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
+		k := w.keys[id]
+		if k == nil {
+			return store.Batch{}, errNoKey(id)
+		}
+		if err := checkMatch(ifMatch, k.version); err != nil {
+			return store.Batch{}, err
+		}
+		return store.Batch{
+			Op: by.op("delete_key"), Docs: []store.DocWrite{deletion(store.DocAPIKey, string(id), "", k.version)},
+		}, nil
+	}})
+	return err
+}
+
+// SetAdminSecret gives the key "admin" this secret: 16 to 128 printable
+// characters, else Invalid. Without one it makes the key when there is none,
+// and returns the secret that it made, "" otherwise.
+func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string, err error) {
+	printable := !slices.ContainsFunc([]byte(secret), func(b byte) bool { return b <= ' ' || b > '~' })
+	if secret != "" && (len(secret) < 16 || len(secret) > 128 || !printable) {
+		return "", dengxu.Fieldf(dengxu.Invalid, "DENGXU_ADMIN_KEY", "the admin key has 16 to 128 printable characters, no spaces")
+	}
+	by := By{Kind: Admin, Name: "system"}
+	_, err = e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
+		made = ""
+		old, use := w.keys[adminKey], secret
+		if use == "" {
+			if old != nil {
+				return store.Batch{}, errUnchanged
+			}
+			made = newSecret(adminKey)
+			use = made
+		}
+		hash := sha256.Sum256([]byte(use))
+		rec := keyRecord{Key: dengxu.Key{Name: "admin", Role: dengxu.RoleAdmin}, Hash: hash[:]}
+		if old == nil {
+			return e.keyBatch(ctx, by, adminKey, rec, 0)
+		}
+		if bytes.Equal(old.rec.Hash, rec.Hash) && old.rec.Key.Role == dengxu.RoleAdmin && !old.rec.Expired {
+			return store.Batch{}, errUnchanged
+		}
+		return e.keyBatch(ctx, by, adminKey, rec, old.version)
+	}})
+	if err != nil {
+		return "", err
+	}
+	return made, nil
+}
+
+// expireKey ends a key whose time has come.
+func (e *Engine) expireKey(ctx context.Context, id dengxu.KeyID) error {
+	_, err := e.change(ctx, amendment{by: By{Kind: Timer, Name: timerName}, decide: func(w *world) (store.Batch, error) {
+		k := w.keys[id]
+		if k == nil || k.rec.Key.ExpiresAt.IsZero() {
+			return store.Batch{}, errUnchanged
+		}
+		rec := k.rec
+		rec.Expired = true
+		write, err := docWrite(store.DocAPIKey, string(id), "", rec, 0, k.version)
+		return store.Batch{
+			Docs:   []store.DocWrite{write},
+			Expect: []store.Expectation{store.NotBefore{At: rec.Key.ExpiresAt.UnixMilli()}},
+		}, err
+	}})
+	return err
 }
 
 // setKeys brings documents of keys into a world that is being made.

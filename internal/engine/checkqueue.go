@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+)
+
+const (
+	maxClasses   = 16 // in aging: one lane is reserved for each class
+	maxGroups    = 32
+	maxFields    = 32
+	maxHeadStart = 30 * 86_400 // seconds
+)
+
+// checkQueue cleans a queue's settings and checks all of them that can be
+// judged without looking at anything else. The error is Invalid with the field.
+func checkQueue(set *dengxu.Queue) error {
+	return firstError(
+		checkKind(set.Kind),
+		cleanName("name", &set.Name),
+		cleanLabels("labels", set.Labels),
+		checkNumbers(set),
+		checkOrder(set),
+		checkClasses(set),
+		checkFieldsSetting(set.Fields),
+		checkLimits(set),
+		checkCall(set),
+		checkAbsence(set),
+		checkPublicJoin(set),
+	)
+}
+
+// checkKind is the one place that refuses queues of tasks, which are not built
+// yet.
+func checkKind(kind dengxu.Kind) error {
+	if kind == dengxu.KindTask {
+		return dengxu.Fieldf(dengxu.Invalid, "kind", "queues of tasks are not supported yet")
+	}
+	return checkOneOf("kind", string(kind), string(dengxu.KindPeople))
+}
+
+func checkNumbers(set *dengxu.Queue) error {
+	if err := firstError(
+		checkPrefix("prefix", set.Prefix),
+		checkRange("number_width", set.NumberWidth, 1, 9),
+		checkRange("first_number", set.FirstNumber, 0, 999_999_999),
+		checkRange("last_number", set.LastNumber, 1, 999_999_999),
+		checkOneOf("on_last_number", set.OnLastNumber, "widen", "refuse", "wrap"),
+	); err != nil {
+		return err
+	}
+	if set.Series != "" {
+		if err := checkWord("series", set.Series); err != nil {
+			return err
+		}
+	}
+	first := int64(1)
+	if set.FirstNumber != nil {
+		first = *set.FirstNumber
+	}
+	if set.LastNumber != nil && *set.LastNumber < first {
+		return dengxu.Fieldf(dengxu.Invalid, "last_number", "%d is less than first_number %d", *set.LastNumber, first)
+	}
+	return nil
+}
+
+func checkOrder(set *dengxu.Queue) error {
+	if err := firstError(
+		checkOneOf("ordering", set.Ordering, "aging", "epoch"),
+		checkRange("min_factor", set.MinFactor, 0.05, 10),
+		checkOneOf("day_end", set.DayEnd, "keep", "expire"),
+	); err != nil {
+		return err
+	}
+	if set.MaxOvertake != 0 {
+		if err := checkRange("max_overtake", &set.MaxOvertake, 1, 1000); err != nil {
+			return err
+		}
+	}
+	if set.Ordering == "epoch" && set.DayEnd == "keep" {
+		return dengxu.Fieldf(dengxu.Invalid, "ordering", "epoch counts from the start of the day, so it needs day_end expire")
+	}
+	if len(set.Groups) > maxGroups {
+		return dengxu.Fieldf(dengxu.Invalid, "groups", "more than %d groups", maxGroups)
+	}
+	for _, name := range sortedKeys(set.Groups) {
+		field, group := "groups."+name, set.Groups[name]
+		if err := firstError(
+			checkWord(field, name),
+			checkRange(field+".factor", group.Factor, 0.05, 10),
+			checkRange(field+".head_start_seconds", &group.HeadStartSeconds, -maxHeadStart, maxHeadStart),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkClasses(set *dengxu.Queue) error {
+	most := maxClasses
+	if set.Ordering == "epoch" {
+		most = maxLanes
+	}
+	if len(set.Classes) > most {
+		return dengxu.Fieldf(dengxu.Invalid, "classes", "more than %d classes", most)
+	}
+	for _, name := range sortedKeys(set.Classes) {
+		field, class := "classes."+name, set.Classes[name]
+		if err := firstError(
+			checkWord(field, name),
+			cleanName(field+".name", &class.Name),
+			cleanLabels(field+".labels", class.Labels),
+			checkPrefix(field+".prefix", class.Prefix),
+			checkSeconds(field+".expected_service_seconds", &class.ExpectedServiceSeconds),
+		); err != nil {
+			return err
+		}
+		set.Classes[name] = class
+	}
+	if _, declared := set.Classes[set.DefaultClass]; set.DefaultClass != "" && !declared {
+		return dengxu.Fieldf(dengxu.Invalid, "default_class", "class %q is not declared", set.DefaultClass)
+	}
+	return nil
+}
+
+func checkFieldsSetting(fields []dengxu.Field) error {
+	if len(fields) > maxFields {
+		return dengxu.Fieldf(dengxu.Invalid, "fields", "more than %d fields", maxFields)
+	}
+	for i := range fields {
+		f, field := &fields[i], fmt.Sprintf("fields[%d]", i)
+		if err := firstError(
+			checkWord(field+".name", f.Name),
+			checkOneOf(field+".type", f.Type, "text", "phone", "number", "bool"),
+			checkRange(field+".max", &f.Max, 0, maxAttrs),
+			cleanLabels(field+".labels", f.Labels),
+		); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(fields[:i], func(other dengxu.Field) bool { return other.Name == f.Name }) {
+			return dengxu.Fieldf(dengxu.Invalid, field+".name", "%q is declared twice", f.Name)
+		}
+	}
+	return nil
+}
+
+func checkLimits(set *dengxu.Queue) error {
+	return firstError(
+		checkRange("max_length", &set.MaxLength, 0, maxQuantity),
+		checkRange("daily_quota", &set.DailyQuota, 0, maxQuantity),
+		checkSeconds("rejoin_after_seconds", &set.RejoinAfterSeconds),
+		checkSeconds("expected_service_seconds", &set.ExpectedServiceSeconds),
+		checkSeconds("expire_waiting_seconds", &set.ExpireWaitingSeconds),
+		checkSeconds("retain_seconds", set.RetainSeconds),
+	)
+}
+
+func checkCall(set *dengxu.Queue) error {
+	return firstError(
+		checkRange("call_timeout_seconds", set.CallTimeoutSeconds, 1, maxSeconds),
+		checkOneOf("on_call_timeout", set.OnCallTimeout, "miss", "ask", "start"),
+		checkRange("arrive_seconds", set.ArriveSeconds, 1, maxSeconds),
+		checkRange("max_calls", set.MaxCalls, 1, 100),
+		checkSeconds("recall_gap_seconds", set.RecallGapSeconds),
+	)
+}
+
+func checkAbsence(set *dengxu.Queue) error {
+	if m := set.Missed; m != nil {
+		if err := firstError(
+			checkOneOf("missed.policy", m.Policy, "requeue", "keep", "remove"),
+			checkSeconds("missed.penalty_seconds", m.PenaltySeconds),
+			checkRange("missed.max_misses", m.MaxMisses, 1, maxQuantity),
+			checkSeconds("missed.keep_seconds", m.KeepSeconds),
+		); err != nil {
+			return err
+		}
+	}
+	if d := set.Defer; d != nil {
+		if err := firstError(
+			checkRange("defer.seconds", d.Seconds, 1, maxSeconds),
+			checkRange("defer.max", d.Max, 0, maxQuantity),
+		); err != nil {
+			return err
+		}
+	}
+	if c := set.CheckIn; c != nil {
+		if err := firstError(
+			checkOneOf("check_in.required", c.Required, "none", "remote", "all"),
+			checkSeconds("check_in.within_seconds", &c.WithinSeconds),
+		); err != nil {
+			return err
+		}
+	}
+	a := set.Ask
+	if a == nil {
+		return nil
+	}
+	return firstError(
+		checkSeconds("ask.after_seconds", &a.AfterSeconds),
+		checkRange("ask.grace_seconds", a.GraceSeconds, 1, maxSeconds),
+		checkOneOf("ask.on_silence", a.OnSilence, "abandon", "defer"),
+	)
+}
+
+// checkPublicJoin lets the public be asked only for what the queue knows.
+func checkPublicJoin(set *dengxu.Queue) error {
+	p := set.PublicJoin
+	if p == nil {
+		return nil
+	}
+	for _, name := range p.Fields {
+		declared := slices.ContainsFunc(set.Fields, func(f dengxu.Field) bool { return f.Name == name })
+		if !declared && !slices.Contains([]string{"name", "phone", "party_size"}, name) {
+			return dengxu.Fieldf(dengxu.Invalid, "public_join.fields", "field %q is not declared", name)
+		}
+	}
+	for _, name := range p.Classes {
+		if _, declared := set.Classes[name]; !declared {
+			return dengxu.Fieldf(dengxu.Invalid, "public_join.classes", "class %q is not declared", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// maxServes is how many queues a counter may serve.
+const maxServes = 64
+
+// PutCounter replaces a counter's settings, or makes the counter, closed.
+// ifMatch is the version that must stand; 0 means any. Codes: invalid with the
+// field, conflict with reason if_match.
+func (e *Engine) PutCounter(ctx context.Context, by By, id dengxu.CounterID, set dengxu.Counter, ifMatch uint64) (Done[dengxu.CounterView], error) {
+	return e.setCounter(ctx, by, id, set.Site, ifMatch, func(*counter) (dengxu.Counter, error) { return set, nil })
+}
+
+// PatchCounter applies an RFC 7396 merge patch to a counter's settings as
+// given. Codes: those of PutCounter, and not_found.
+func (e *Engine) PatchCounter(ctx context.Context, by By, id dengxu.CounterID, patch json.RawMessage, ifMatch uint64) (Done[dengxu.CounterView], error) {
+	return e.setCounter(ctx, by, id, "", ifMatch, func(c *counter) (dengxu.Counter, error) {
+		if c == nil {
+			return dengxu.Counter{}, errNoCounter(id)
+		}
+		return patched[dengxu.Counter](c.raw, patch)
+	})
+}
+
+func (e *Engine) setCounter(ctx context.Context, by By, id dengxu.CounterID, site dengxu.SiteID, ifMatch uint64, wanted func(*counter) (dengxu.Counter, error)) (done Done[dengxu.CounterView], err error) {
+	if err := dengxu.CheckID("id", string(id)); err != nil {
+		return done, err
+	}
+	site = cmp.Or(site, dengxu.DefaultSite)
+	if old := e.world.Load().counters[id]; old != nil {
+		site = old.site.id
+	}
+	done.Replayed, err = e.change(ctx, amendment{by: by, site: site, decide: func(w *world) (store.Batch, error) {
+		old := w.counters[id]
+		set, err := wanted(old)
+		if err != nil {
+			return store.Batch{}, err
+		}
+		var version uint64
+		if old != nil {
+			version = old.version
+		}
+		if err := checkMatch(ifMatch, version); err != nil {
+			return store.Batch{}, err
+		}
+		return e.putCounter(ctx, counterPut{w: w, by: by, id: id, old: old, set: set})
+	}})
+	if err != nil {
+		return done, err
+	}
+	done.Value, err = e.Counter(ctx, id)
+	return done, err
+}
+
+// counterPut is settings on their way into a counter.
+type counterPut struct {
+	w   *world
+	by  By
+	id  dengxu.CounterID
+	old *counter // nil = new
+	set dengxu.Counter
+}
+
+// putCounter decides the batch that writes a counter's settings.
+func (e *Engine) putCounter(ctx context.Context, p counterPut) (store.Batch, error) {
+	var version uint64
+	var oldSite dengxu.SiteID
+	if p.old != nil {
+		version, oldSite = p.old.version, p.old.site.id
+	}
+	if err := firstError(settleSite(&p.set.Site, oldSite), checkCounter(&p.set)); err != nil {
+		return store.Batch{}, err
+	}
+	raw, err := encode(p.set)
+	if err != nil {
+		return store.Batch{}, err
+	}
+	if p.old != nil && bytes.Equal(raw, p.old.raw) {
+		return store.Batch{}, errUnchanged
+	}
+	b, s, _, err := e.inSite(ctx, p.w, p.by, p.set.Site)
+	if err != nil {
+		return b, err
+	}
+	c := &counter{id: p.id, site: s}
+	c.compile(p.set)
+	if err := c.serve(p.w); err != nil {
+		return b, err
+	}
+	b.Op = p.by.op("counter")
+	b.Docs = append(b.Docs, rawWrite(store.DocCounter, string(p.id), s.id, raw, version))
+	event := changedEvent(dengxu.EventCounterChanged, version+1, p.by)
+	event.Counter = p.id
+	b.Events = append(b.Events, event)
+	return b, nil
+}
+
+// checkCounter cleans a counter's settings and checks what can be judged
+// without looking at anything else.
+func checkCounter(set *dengxu.Counter) error {
+	if err := firstError(
+		cleanName("name", &set.Name),
+		cleanLabels("labels", set.Labels),
+		checkOneOf("pick", set.Pick, "oldest", "listed"),
+		checkRange("max_serving", set.MaxServing, 1, 1000),
+	); err != nil {
+		return err
+	}
+	if len(set.Queues) > maxServes {
+		return dengxu.Fieldf(dengxu.Invalid, "queues", "more than %d queues", maxServes)
+	}
+	for i, q := range set.Queues {
+		if slices.ContainsFunc(set.Queues[:i], func(other dengxu.CounterQueue) bool { return other.ID == q.ID }) {
+			return dengxu.Fieldf(dengxu.Invalid, fmt.Sprintf("queues[%d]", i), "queue %s is named twice", q.ID)
+		}
+	}
+	if s := set.Seats; s != nil {
+		if s.Min < 0 || s.Max < 0 || s.Max != 0 && s.Max < s.Min || s.Min > maxQuantity || s.Max > maxQuantity {
+			return dengxu.Fieldf(dengxu.Invalid, "seats", "seats from %d to %d make no sense", s.Min, s.Max)
+		}
+	}
+	return nil
+}
+
+// serve finds the queues that a counter names. Codes: invalid with the field
+// when one is not in the counter's site, lacks a class, or may not be compared
+// with the others.
+func (c *counter) serve(w *world) error {
+	c.queues = nil
+	for i, name := range c.set.Queues {
+		q := w.queues[name.ID]
+		if q == nil || q.site.id != c.site.id {
+			return dengxu.Fieldf(dengxu.Invalid, fmt.Sprintf("queues[%d]", i), "no queue %s in site %s", name.ID, c.site.id)
+		}
+		for _, class := range name.Classes {
+			if !slices.Contains(q.classes, class) {
+				return dengxu.Fieldf(dengxu.Invalid, fmt.Sprintf("queues[%d].classes", i), "queue %s has no class %q", q.id, class)
+			}
+		}
+		c.queues = append(c.queues, served{queue: q, classes: nilWhenEmpty(name.Classes)})
+	}
+	return c.mixes("pick", nil)
+}
+
+// DeleteCounter removes a counter that has no tokens, called, served or held,
+// and to which no waiting token is bound. Codes: not_found, conflict with
+// reason if_match or in_use.
+func (e *Engine) DeleteCounter(ctx context.Context, by By, id dengxu.CounterID, ifMatch uint64) error {
+	site, err := e.CounterSite(id)
+	if err != nil {
+		return err
+	}
+	_, err = e.change(ctx, amendment{
+		by: by, site: site,
+		counted: func() error { return errInUse("the counter still has tokens") },
+		decide: func(w *world) (store.Batch, error) {
+			c := w.counters[id]
+			if c == nil {
+				return store.Batch{}, errNoCounter(id)
+			}
+			if err := checkMatch(ifMatch, c.version); err != nil {
+				return store.Batch{}, err
+			}
+			return e.deleteCounter(ctx, by, c)
+		},
+	})
+	return err
+}
+
+func (e *Engine) deleteCounter(ctx context.Context, by By, c *counter) (store.Batch, error) {
+	ask := store.Ask{Partition: c.site.partition, Counters: []dengxu.CounterID{c.id}}
+	for _, q := range c.site.queues {
+		ask.Lines = append(ask.Lines, q.line())
+	}
+	v, err := e.view(ctx, ask)
+	if err != nil {
+		return store.Batch{}, err
+	}
+	if len(v.Counters[0]) > 0 {
+		return store.Batch{}, errInUse("the counter still has tokens")
+	}
+	for _, line := range v.Lines {
+		for _, lane := range line.Lanes {
+			if lane.Lane.Class == "@"+string(c.id) && lane.Len > 0 {
+				return store.Batch{}, errInUse("somebody waits for this counter only")
+			}
+		}
+	}
+	touch, err := c.site.touch()
+	b := store.Batch{
+		Partition: c.site.partition, Site: c.site.id, Op: by.op("delete_counter"),
+		Expect: []store.Expectation{store.RoomAt{Counter: c.id, Max: 1}},
+		Docs:   []store.DocWrite{touch, deletion(store.DocCounter, string(c.id), c.site.id, c.version)},
+	}
+	if c.stateV > 0 {
+		b.Docs = append(b.Docs, deletion(store.DocCounterState, string(c.id), c.site.id, c.stateV))
+	}
+	event := changedEvent(dengxu.EventCounterChanged, 0, by)
+	event.Counter = c.id
+	b.Events = append(b.Events, event)
+	return b, err
+}
