@@ -15,10 +15,8 @@ const maxScan = 5000
 // following page begins, nil at the logs' beginning. A page is short, even
 // empty, when it has looked at 5,000 entries.
 func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event) bool, before Cursor, limit int) (items []dengxu.Event, next Cursor, err error) {
-	select {
-	case <-f.located:
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+	if err := f.wait(ctx); err != nil {
+		return nil, nil, err
 	}
 	head := f.Head()
 	runs := make([]run, len(head))

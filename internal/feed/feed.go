@@ -32,7 +32,7 @@ type Options struct {
 	// Tick is how often the logs are read without a hint; 0 = 15 s, less or
 	// more by a tenth.
 	Tick time.Duration
-	// Buffer is how many events a subscriber may be behind; 0 = 1024.
+	// Buffer is how many events a subscriber may be behind; 0 = 256.
 	Buffer int
 	// MaxSubscribers bounds the subscriptions; 0 = 20,000.
 	MaxSubscribers int
@@ -46,7 +46,7 @@ var (
 
 // batch is how many entries are read from a log at once. It is well below
 // Buffer, so that a reader who keeps up is not dropped by one read.
-const batch = 128
+const batch = 64
 
 // retry is how long a tail waits after a failed read of its log.
 const retry = time.Second
@@ -60,6 +60,7 @@ type Feed struct {
 	tails   Cursor     // up to where each log was fanned out
 	unknown int        // tails that have not found their log's end yet
 	subs    map[*Subscription]struct{}
+	hints   map[*hint]struct{}
 	open    int // subscriptions not yet closed, also those catching up
 	stopped bool
 
@@ -75,7 +76,7 @@ func New(o Options) *Feed {
 		o.Tick = 15 * time.Second
 	}
 	if o.Buffer == 0 {
-		o.Buffer = 1024
+		o.Buffer = 256
 	}
 	if o.MaxSubscribers == 0 {
 		o.MaxSubscribers = 20_000
@@ -84,6 +85,7 @@ func New(o Options) *Feed {
 	f := &Feed{
 		o: o, located: make(chan struct{}),
 		tails: make(Cursor, parts), unknown: parts, subs: make(map[*Subscription]struct{}),
+		hints: make(map[*hint]struct{}),
 	}
 	for p := range f.tails {
 		f.tails[p].Partition = store.Partition(p)
@@ -139,6 +141,10 @@ func (f *Feed) stop() {
 	f.stopped = true
 	for s := range f.subs {
 		f.drop(s, ErrStopped)
+	}
+	for h := range f.hints {
+		delete(f.hints, h)
+		close(h.ch)
 	}
 }
 

@@ -152,9 +152,48 @@ func TestResumeHasNoGapAndNoRepeat(t *testing.T) {
 	if diff := cmp.Diff(numbers(2, 604), got); diff != "" {
 		t.Error(diff)
 	}
-	// The cursor of a quiet reader stands at the head of the logs.
-	if diff := cmp.Diff(b.feed.Head(), resumed.Cursor()); diff != "" {
-		t.Error(diff)
+}
+
+// TestQuietReaderKeepsUp: a reader who wants nothing of what happens still has
+// a cursor at the head of the logs.
+func TestQuietReaderKeepsUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	quiet, other := b.subscribe(Filter{Token: "nobody"}, ""), b.subscribe(Filter{}, "")
+	b.write("a", 5)
+	last := Item{}
+	for range 5 {
+		last = b.next(other)
+	}
+	if got := quiet.Cursor().String(); got != last.Cursor {
+		t.Errorf("the quiet reader is at %s, the log at %s", got, last.Cursor)
+	}
+}
+
+func TestHintsMergeAndEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	hints, stop, err := b.feed.Hint(t.Context(), Filter{Queues: []dengxu.QueueID{"b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := b.subscribe(Filter{}, "")
+	b.write("a", 1)
+	b.reasons(seen, 1)
+	select {
+	case <-hints:
+		t.Fatal("a hint of another queue")
+	default:
+	}
+	b.write("b", 3)
+	b.reasons(seen, 3)
+	<-hints
+	stop()
+	stop()
+	b.write("b", 1)
+	b.reasons(seen, 1)
+	if len(hints) > 1 {
+		t.Errorf("%d hints wait after the end", len(hints))
 	}
 }
 
@@ -240,7 +279,7 @@ func TestStopEndsSubscriptions(t *testing.T) {
 
 func TestBackPagesNewestFirst(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Options{})
+	b := newBench(t, Options{Buffer: 512})
 	seen := b.subscribe(Filter{}, "")
 	b.write("a", 300)
 	b.write("b", 1)

@@ -65,33 +65,37 @@ type Subscription struct {
 // A cursor of another store is Invalid, too many subscriptions are
 // Unavailable, a stopped feed is ErrStopped.
 func (f *Feed) Subscribe(ctx context.Context, filter Filter, after Cursor) (*Subscription, error) {
-	select {
-	case <-f.located:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := f.wait(ctx); err != nil {
+		return nil, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if after != nil && len(after) != len(f.tails) {
+		return nil, dengxu.Fieldf(dengxu.Invalid, "after", "this cursor belongs to another store").Because("cursor")
+	}
+	if err := f.admit(); err != nil {
+		return nil, err
+	}
+	s := &Subscription{feed: f, filter: filter, pos: slices.Clone(after), live: make(chan item, f.o.Buffer)}
+	if after == nil {
+		s.pos, s.joined = slices.Clone(f.tails), true
+		f.subs[s] = struct{}{}
+	}
+	return s, nil
+}
+
+// admit counts one more reader, within the bound. The caller holds mu.
+func (f *Feed) admit() error {
 	if f.stopped {
-		return nil, ErrStopped
+		return ErrStopped
 	}
 	if f.open >= f.o.MaxSubscribers {
 		e := dengxu.Errorf(dengxu.Unavailable, "there are already %d readers of events", f.open).Because("subscribers")
 		e.RetryAfter = f.o.Tick
-		return nil, e
-	}
-	s := &Subscription{feed: f, filter: filter, live: make(chan item, f.o.Buffer)}
-	if after == nil {
-		s.pos, s.joined = slices.Clone(f.tails), true
-		f.subs[s] = struct{}{}
-	} else {
-		if len(after) != len(f.tails) {
-			return nil, dengxu.Fieldf(dengxu.Invalid, "after", "this cursor belongs to another store").Because("cursor")
-		}
-		s.pos = slices.Clone(after)
+		return e
 	}
 	f.open++
-	return s, nil
+	return nil
 }
 
 // Close ends the subscription. It may be called again.

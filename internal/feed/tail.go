@@ -125,6 +125,9 @@ func (f *Feed) cut(end store.Cursor) {
 	for s := range f.subs {
 		f.push(s, item{at: end, reset: true})
 	}
+	for h := range f.hints {
+		h.give()
+	}
 }
 
 // fanOut hands a page to the subscribers that want it and moves the tail. An
@@ -146,6 +149,11 @@ func (f *Feed) fanOut(page store.EventPage) {
 				wire = f.wire(at, e)
 			}
 			f.push(s, item{at: at, event: wire})
+		}
+		for h := range f.hints {
+			if h.filter.wants(e) {
+				h.give()
+			}
 		}
 	}
 	f.tails[p] = page.End
