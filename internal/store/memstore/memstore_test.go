@@ -17,3 +17,5 @@ func open(_ *testing.T, c *storetest.Clock) store.Store {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestStore(t *testing.T) { storetest.Run(t, open) }
+
+func TestConcurrent(t *testing.T) { storetest.RunConcurrent(t, open) }
