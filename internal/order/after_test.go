@@ -175,6 +175,7 @@ func TestRankNeverFallsAsPlaceGrows(t *testing.T) {
 			continue
 		}
 		last, first := 0, map[int]int64{}
+		own := order.Line{Discipline: s.lines[a.line].Discipline, Index: newIndex(members(a.own)...)}
 		for p := s.now - 1000; p < s.now+10; p++ {
 			rank := a.rankAt(p)
 			if rank < last {
@@ -183,7 +184,6 @@ func TestRankNeverFallsAsPlaceGrows(t *testing.T) {
 			if last = rank; first[rank] == 0 {
 				first[rank] = p
 			}
-			own := order.Line{Discipline: s.lines[a.line].Discipline, Index: newIndex(members(a.own)...)}
 			x := order.Member{Lane: a.x.Lane, Key: order.Key{Place: p, Seq: math.MaxUint64}}
 			if got := order.Rank(s.now, x, own); got != rank {
 				t.Fatalf("seed %d: Rank %d at age %d, want %d\n%s", seed, got, s.now-p, rank, s)
@@ -261,20 +261,33 @@ func TestAfterReachesBackOnlySoFar(t *testing.T) {
 	}
 }
 
-// Finding the n-th must not scan the line.
+// Finding the n-th must not scan the line, also where the lanes do not mix and
+// the middles of all but one say nothing.
 func TestAfterAsksByLanes(t *testing.T) {
 	t.Parallel()
-	index, all := longLine(12, 2000)
-	line := order.Line{Index: index}
-	most := 0
-	for n := 1; n <= len(all); n += 991 {
-		index.asked = 0
-		order.After(longNow, all[5], n, line, 0, 0)
-		most = max(most, index.asked)
+	mixed, _ := longLine(12, 2000)
+	apart := &sliceIndex{keys: map[order.Lane][]order.Key{}}
+	for lane := range 12 {
+		l := order.Lane{K: 20 + lane}
+		apart.lanes = append(apart.lanes, l)
+		for i := range 2000 {
+			place := longNow - 1_000_000_000 + int64(lane)*80_000_000 + int64(i)
+			apart.keys[l] = append(apart.keys[l], order.Key{Place: place, Seq: uint64(lane*2000 + i + 1)})
+		}
 	}
-	// At most log(24,000)/log(4/3) = 35 rounds of 12 counts and 12 middles.
-	if most > 36*24+4*12 {
-		t.Errorf("asked %d times", most)
+	for name, index := range map[string]*sliceIndex{"mixed": mixed, "apart": apart} {
+		most := 0
+		for n := 1; n <= 24_000; n += 991 {
+			index.asked = 0
+			x := order.Member{Lane: order.Lane{K: 20}, Key: order.Key{Place: longNow, Seq: 1 << 40}}
+			order.After(longNow, x, n, order.Line{Index: index}, 0, 0)
+			most = max(most, index.asked)
+		}
+		// At most log(24,000)/log(4/3) = 35 rounds of 12 counts and 12 middles.
+		t.Logf("%s: at most %d", name, most)
+		if most > 35*24+4*12 {
+			t.Errorf("%s: asked %d times", name, most)
+		}
 	}
 }
 

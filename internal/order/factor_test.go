@@ -59,6 +59,7 @@ func TestClampOvertake(t *testing.T) {
 		{250, 1000, 3, 350},    // 333.3 goes upward
 		{250, 1900, 1.9, 1000}, // 1.9 is a little less in binary
 		{250, 1100, 1.1, 1000},
+		{250, 3000, 1.017, 2950}, // times 1000 it is a little less than 1017
 		{250, 1000, 1.9996, 550}, // the fourth decimal counts as cut off
 		{250, 1000, 1, 1000},
 		{250, 1000, 0.3, 1000},

@@ -9,9 +9,10 @@ const maxCompared = 8
 // before the next is chosen; fewer when fewer stand. Each line names its own
 // winner, and mode decides between the winners: Oldest by Better, Listed takes
 // the first line that has anyone. The member with seq exclude is never taken;
-// 0 excludes nobody. No two lines may see the same lane of the same index.
+// 0 excludes nobody. A lane that several lines see, as when a counter names a
+// queue twice, counts in the first of them.
 //
-// It asks one Len a lane, and one Below a lane and one At for each choice.
+// It asks one Len and two At a lane, and one Below a lane and one At for each choice.
 func Pick(now int64, lines []Line, mode Mode, n int, exclude uint64) []Choice {
 	var picked []Choice
 	if n <= 0 {
@@ -55,11 +56,17 @@ type runner struct {
 
 func newRace(lines []Line, exclude uint64) *race {
 	r := &race{lines: lines, runners: make([][]runner, len(lines)), exclude: exclude}
+	seen := map[Member]bool{} // the first members of lanes
 	for i, line := range lines {
 		for lane := range line.Index.Lanes() {
 			if !line.Sees(lane) {
 				continue
 			}
+			oldest, ok := line.Index.At(lane, 0)
+			if !ok || seen[Member{lane, oldest}] {
+				continue
+			}
+			seen[Member{lane, oldest}] = true
 			size := line.Index.Len(lane)
 			w := runner{line: i, index: line.Index, lane: lane, size: size, gap: size}
 			r.load(&w)
@@ -132,7 +139,7 @@ func (r *race) passed(place int64) int {
 			w := &runners[i]
 			earlier := w.index.Below(w.lane, Key{Place: place})
 			n += max(0, earlier-w.next)
-			if w.gap < min(earlier, w.next) {
+			if w.gap < earlier {
 				n++
 			}
 		}
