@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/dengxu/dengxu"
+)
+
+// Some types of the vocabulary have a JSON form of their own, which their Go
+// fields do not tell. Their schemas stand here; the types themselves refuse
+// whatever the schema lets through.
+type (
+	hoursSchema  struct{}
+	doorsSchema  struct{}
+	placeSchema  struct{}
+	servedSchema struct{}
+)
+
+func registerSchemas(r huma.Registry) {
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.OpeningHours](), reflect.TypeFor[hoursSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.PublicJoin](), reflect.TypeFor[doorsSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.Place](), reflect.TypeFor[placeSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.CounterQueue](), reflect.TypeFor[servedSchema]())
+}
+
+func spans() *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeArray, Description: `spans such as "08:00-12:00"`,
+		Items: &huma.Schema{Type: huma.TypeString},
+	}
+}
+
+func words() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}
+}
+
+// Schema describes OpeningHours.
+func (hoursSchema) Schema(huma.Registry) *huma.Schema {
+	day := spans()
+	return &huma.Schema{
+		Type:        huma.TypeObject,
+		Description: `keys are days ("mon") or runs of days ("mon-fri")`,
+		Properties: map[string]*huma.Schema{
+			"dates": {
+				Type: huma.TypeObject, Description: `"closed" or spans, by date`,
+				AdditionalProperties: &huma.Schema{},
+			},
+			"last_ticket_before_seconds": {Type: huma.TypeNumber},
+		},
+		AdditionalProperties: day,
+	}
+}
+
+// Schema describes PublicJoin.
+func (doorsSchema) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		{Type: huma.TypeBoolean, Enum: []any{false}},
+		{Type: huma.TypeString, Enum: []any{"loopback"}},
+		{
+			Type: huma.TypeObject, AdditionalProperties: false,
+			Properties: map[string]*huma.Schema{"fields": words(), "classes": words()},
+		},
+	}}
+}
+
+// Schema describes Place.
+func (placeSchema) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		{Type: huma.TypeString, Enum: []any{dengxu.PlaceOriginal, dengxu.PlaceTail}},
+		{
+			Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"after"},
+			Properties: map[string]*huma.Schema{"after": {Type: huma.TypeInteger}},
+		},
+	}}
+}
+
+// Schema describes CounterQueue.
+func (servedSchema) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		{Type: huma.TypeString},
+		{
+			Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"id"},
+			Properties: map[string]*huma.Schema{"id": {Type: huma.TypeString}, "classes": words()},
+		},
+	}}
+}
+
+// patch is the body of a PATCH: a merge patch by RFC 7396, passed on as it is.
+type patch json.RawMessage
+
+// UnmarshalJSON keeps the bytes.
+func (p *patch) UnmarshalJSON(b []byte) error {
+	*p = append((*p)[:0], b...)
+	return nil
+}
+
+// Schema describes a patch: an object, whose members the settings judge.
+func (patch) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true,
+		Description: "merge patch (RFC 7396) of the settings: null takes a setting away",
+	}
+}
