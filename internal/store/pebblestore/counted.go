@@ -3,26 +3,30 @@ package pebblestore
 import (
 	"iter"
 	"slices"
-	"sort"
-
-	"github.com/dengxu/dengxu/internal/order"
 )
+
+// ordered is what a key must be able to do: a total order in which equal keys
+// are the same key.
+type ordered[K any] interface {
+	comparable
+	Less(than K) bool
+}
 
 // counted is an ordered map from keys to V that knows how many entries lie
 // below any key: a B+ tree whose inner nodes keep the number of entries below
 // each child. Insert, Delete, Below and At take O(log n). The zero value is
 // empty. It is not safe for concurrent use; readers may share it while nobody
 // writes.
-type counted[V any] struct {
-	root *cnode[V]
+type counted[K ordered[K], V any] struct {
+	root *cnode[K, V]
 }
 
 // cnode is a leaf (kids nil; keys and vals are the entries) or an inner node
 // (keys[i] is at most the first key of kids[i], sizes[i] its entries).
-type cnode[V any] struct {
-	keys  []order.Key
+type cnode[K ordered[K], V any] struct {
+	keys  []K
 	vals  []V
-	kids  []*cnode[V]
+	kids  []*cnode[K, V]
 	sizes []int
 }
 
@@ -37,14 +41,14 @@ const fanout = 64
 const joinBelow = fanout * 3 / 4
 
 // Len is the number of entries.
-func (t *counted[V]) Len() int {
+func (t *counted[K, V]) Len() int {
 	if t.root == nil {
 		return 0
 	}
 	return t.root.len()
 }
 
-func (n *cnode[V]) len() int {
+func (n *cnode[K, V]) len() int {
 	if n.kids == nil {
 		return len(n.keys)
 	}
@@ -56,12 +60,20 @@ func (n *cnode[V]) len() int {
 }
 
 // search is the first index whose key is not less than k.
-func (n *cnode[V]) search(k order.Key) int {
-	return sort.Search(len(n.keys), func(i int) bool { return !n.keys[i].Less(k) })
+func (n *cnode[K, V]) search(k K) int {
+	low, high := 0, len(n.keys)
+	for low < high {
+		if mid := (low + high) / 2; n.keys[mid].Less(k) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // child is the index of the child in which k belongs.
-func (n *cnode[V]) child(k order.Key) int {
+func (n *cnode[K, V]) child(k K) int {
 	i := n.search(k)
 	if i < len(n.keys) && n.keys[i] == k {
 		return i
@@ -70,7 +82,7 @@ func (n *cnode[V]) child(k order.Key) int {
 }
 
 // Get is the value at k.
-func (t *counted[V]) Get(k order.Key) (v V, ok bool) {
+func (t *counted[K, V]) Get(k K) (v V, ok bool) {
 	n := t.root
 	if n == nil {
 		return v, false
@@ -85,7 +97,7 @@ func (t *counted[V]) Get(k order.Key) (v V, ok bool) {
 }
 
 // Below counts the entries with a key less than k.
-func (t *counted[V]) Below(k order.Key) int {
+func (t *counted[K, V]) Below(k K) int {
 	n := t.root
 	if n == nil {
 		return 0
@@ -102,7 +114,7 @@ func (t *counted[V]) Below(k order.Key) int {
 }
 
 // At is the i-th entry in key order, from 0.
-func (t *counted[V]) At(i int) (k order.Key, v V, ok bool) {
+func (t *counted[K, V]) At(i int) (k K, v V, ok bool) {
 	n := t.root
 	if n == nil || i < 0 {
 		return k, v, false
@@ -125,16 +137,16 @@ func (t *counted[V]) At(i int) (k order.Key, v V, ok bool) {
 }
 
 // Insert sets the value at k and reports whether k is new.
-func (t *counted[V]) Insert(k order.Key, v V) bool {
+func (t *counted[K, V]) Insert(k K, v V) bool {
 	if t.root == nil {
-		t.root = new(cnode[V])
+		t.root = new(cnode[K, V])
 	}
 	added, right := t.root.insert(k, v)
 	if right != nil {
 		left := t.root
-		t.root = &cnode[V]{
-			keys:  []order.Key{left.keys[0], right.keys[0]},
-			kids:  []*cnode[V]{left, right},
+		t.root = &cnode[K, V]{
+			keys:  []K{left.keys[0], right.keys[0]},
+			kids:  []*cnode[K, V]{left, right},
 			sizes: []int{left.len(), right.len()},
 		}
 	}
@@ -142,7 +154,7 @@ func (t *counted[V]) Insert(k order.Key, v V) bool {
 }
 
 // insert reports whether k is new; a full node gives its right part away.
-func (n *cnode[V]) insert(k order.Key, v V) (added bool, right *cnode[V]) {
+func (n *cnode[K, V]) insert(k K, v V) (added bool, right *cnode[K, V]) {
 	if n.kids == nil {
 		return n.insertLeaf(k, v)
 	}
@@ -171,13 +183,13 @@ func (n *cnode[V]) insert(k order.Key, v V) (added bool, right *cnode[V]) {
 	return added, right
 }
 
-func (n *cnode[V]) put(i int, kid *cnode[V], size int) {
+func (n *cnode[K, V]) put(i int, kid *cnode[K, V], size int) {
 	n.keys = slices.Insert(n.keys, i, kid.keys[0])
 	n.kids = slices.Insert(n.kids, i, kid)
 	n.sizes = slices.Insert(n.sizes, i, size)
 }
 
-func (n *cnode[V]) insertLeaf(k order.Key, v V) (added bool, right *cnode[V]) {
+func (n *cnode[K, V]) insertLeaf(k K, v V) (added bool, right *cnode[K, V]) {
 	i := n.search(k)
 	if i < len(n.keys) && n.keys[i] == k {
 		n.vals[i] = v
@@ -197,12 +209,12 @@ func (n *cnode[V]) insertLeaf(k order.Key, v V) (added bool, right *cnode[V]) {
 // split takes the right half of a full node into a new one; of a node that
 // grows at its end, only the last entry, so that keys that arrive in order,
 // as they mostly do, leave full nodes behind.
-func (n *cnode[V]) split(atEnd bool) *cnode[V] {
+func (n *cnode[K, V]) split(atEnd bool) *cnode[K, V] {
 	at := len(n.keys) / 2
 	if atEnd {
 		at = len(n.keys) - 1
 	}
-	right := &cnode[V]{keys: slices.Clone(n.keys[at:])}
+	right := &cnode[K, V]{keys: slices.Clone(n.keys[at:])}
 	n.keys = n.keys[:at]
 	if n.kids == nil {
 		right.vals = slices.Clone(n.vals[at:])
@@ -217,7 +229,7 @@ func (n *cnode[V]) split(atEnd bool) *cnode[V] {
 }
 
 // Delete takes k out and reports whether it was there.
-func (t *counted[V]) Delete(k order.Key) bool {
+func (t *counted[K, V]) Delete(k K) bool {
 	if t.root == nil || !t.root.delete(k) {
 		return false
 	}
@@ -230,7 +242,7 @@ func (t *counted[V]) Delete(k order.Key) bool {
 	return true
 }
 
-func (n *cnode[V]) delete(k order.Key) bool {
+func (n *cnode[K, V]) delete(k K) bool {
 	if n.kids == nil {
 		i := n.search(k)
 		if i == len(n.keys) || n.keys[i] != k {
@@ -254,14 +266,14 @@ func (n *cnode[V]) delete(k order.Key) bool {
 	return true
 }
 
-func (n *cnode[V]) drop(i int) {
+func (n *cnode[K, V]) drop(i int) {
 	n.keys = slices.Delete(n.keys, i, i+1)
 	n.kids = slices.Delete(n.kids, i, i+1)
 	n.sizes = slices.Delete(n.sizes, i, i+1)
 }
 
 // join makes children i and i+1 one, if both together are small.
-func (n *cnode[V]) join(i int) bool {
+func (n *cnode[K, V]) join(i int) bool {
 	left, right := n.kids[i], n.kids[i+1]
 	if len(left.keys)+len(right.keys) > joinBelow {
 		return false
@@ -276,15 +288,15 @@ func (n *cnode[V]) join(i int) bool {
 }
 
 // From yields the entries from key k on, ascending.
-func (t *counted[V]) From(k order.Key) iter.Seq2[order.Key, V] {
-	return func(yield func(order.Key, V) bool) {
+func (t *counted[K, V]) From(k K) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
 		if t.root != nil {
 			t.root.from(k, yield)
 		}
 	}
 }
 
-func (n *cnode[V]) from(k order.Key, yield func(order.Key, V) bool) bool {
+func (n *cnode[K, V]) from(k K, yield func(K, V) bool) bool {
 	if n.kids == nil {
 		for i := n.search(k); i < len(n.keys); i++ {
 			if !yield(n.keys[i], n.vals[i]) {
@@ -302,15 +314,15 @@ func (n *cnode[V]) from(k order.Key, yield func(order.Key, V) bool) bool {
 }
 
 // Before yields the entries before key k, descending.
-func (t *counted[V]) Before(k order.Key) iter.Seq2[order.Key, V] {
-	return func(yield func(order.Key, V) bool) {
+func (t *counted[K, V]) Before(k K) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
 		if t.root != nil {
 			t.root.before(k, yield)
 		}
 	}
 }
 
-func (n *cnode[V]) before(k order.Key, yield func(order.Key, V) bool) bool {
+func (n *cnode[K, V]) before(k K, yield func(K, V) bool) bool {
 	if n.kids == nil {
 		for i := n.search(k) - 1; i >= 0; i-- {
 			if !yield(n.keys[i], n.vals[i]) {

@@ -29,7 +29,7 @@ func valueOf(k order.Key) uint64 { return k.Seq*31 + uint64(k.Place) }
 func TestCountedAgainstSortedSlice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var tree counted[uint64]
+		var tree counted[order.Key, uint64]
 		var model sorted
 		// Long runs in one direction make splits at the end, joins and empty
 		// nodes; random keys make the rest.
@@ -45,7 +45,7 @@ func TestCountedAgainstSortedSlice(t *testing.T) {
 	})
 }
 
-func countedStep(t *rapid.T, tree *counted[uint64], model sorted, kind string, r *rand.Rand) sorted {
+func countedStep(t *rapid.T, tree *counted[order.Key, uint64], model sorted, kind string, r *rand.Rand) sorted {
 	k := order.Key{Place: r.Int64N(50) - 25, Seq: r.Uint64N(200)}
 	if kind == "append" {
 		k = order.Key{Place: 100, Seq: uint64(len(model)) + r.Uint64N(2)}
@@ -77,7 +77,7 @@ func countedStep(t *rapid.T, tree *counted[uint64], model sorted, kind string, r
 	return model
 }
 
-func checkCounted(t *rapid.T, tree *counted[uint64], model sorted, r *rand.Rand) {
+func checkCounted(t *rapid.T, tree *counted[order.Key, uint64], model sorted, r *rand.Rand) {
 	if tree.Len() != len(model) {
 		t.Fatalf("length %d, not %d", tree.Len(), len(model))
 	}
@@ -119,7 +119,7 @@ func checkCounted(t *rapid.T, tree *counted[uint64], model sorted, r *rand.Rand)
 	}
 }
 
-func depthOf(n *cnode[uint64]) int {
+func depthOf(n *cnode[order.Key, uint64]) int {
 	if n == nil {
 		return 0
 	}
@@ -131,7 +131,7 @@ func depthOf(n *cnode[uint64]) int {
 
 func BenchmarkCounted(b *testing.B) {
 	const n = 1_000_000
-	var tree counted[uint64]
+	var tree counted[order.Key, uint64]
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range uint64(n) {
 		k := order.Key{Place: int64(i) + r.Int64N(1000), Seq: i}

@@ -1,0 +1,83 @@
+package pebblestore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// cached is a record as it is now.
+type cached struct {
+	token    *store.Token // never changed
+	archived bool
+}
+
+// recordCache keeps the records that were written last. It holds at least
+// what the current group wrote, which is not in the database yet, and so is
+// part of the truth; beyond that it saves reading and decoding. It has two
+// generations: when the young one is full, the old one goes.
+type recordCache struct{ young, old map[dengxu.TokenID]cached }
+
+// cacheSize is how many records a generation keeps: two of them are about
+// 8 MB.
+const cacheSize = 4096
+
+func newRecordCache() recordCache {
+	return recordCache{young: make(map[dengxu.TokenID]cached), old: make(map[dengxu.TokenID]cached)}
+}
+
+func (c *recordCache) get(id dengxu.TokenID) (cached, bool) {
+	if r, ok := c.young[id]; ok {
+		return r, true
+	}
+	r, ok := c.old[id]
+	return r, ok
+}
+
+func (c *recordCache) put(id dengxu.TokenID, r cached) { c.young[id] = r }
+
+// rotate makes room. It may be called only when everything that was put is in
+// the database.
+func (c *recordCache) rotate() {
+	if len(c.young) >= cacheSize {
+		c.old, c.young = c.young, make(map[dengxu.TokenID]cached, cacheSize)
+	}
+}
+
+// readToken reads a record under one of the two prefixes, or nil.
+func readToken(r pebble.Reader, prefix byte, id dengxu.TokenID) (*store.Token, error) {
+	key := append([]byte{prefix}, id...)
+	var t *store.Token
+	err := readKey(r, key, func(value []byte) (err error) {
+		t, err = store.DecodeToken(id, value)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read token %s: %w", id.Mask(), err)
+	}
+	return t, nil
+}
+
+// readKey calls found with the value at key, if there is one.
+func readKey(r pebble.Reader, key []byte, found func(value []byte) error) error {
+	value, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	return errors.Join(found(value), closer.Close())
+}
+
+// damaged marks pebble's complaints about what it reads.
+func damaged(err error) error {
+	if err == nil || isOurFault(err) || errors.Is(err, store.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+}

@@ -1,0 +1,280 @@
+package pebblestore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/ledger"
+)
+
+// A commit goes through two goroutines. The committer takes all calls that
+// have arrived, judges each against the tables in memory, each standing or
+// falling alone, changes the tables, and gives pebble one batch for all of
+// them: a group. The syncer waits until groups are on disk, one after the
+// other, and then answers their calls. While one group is being synced the
+// next is judged.
+
+const (
+	// groupCalls is how many calls one group takes.
+	groupCalls = 256
+	// groupBytes ends a group early, so that a batch stays far below pebble's
+	// memtable.
+	groupBytes = 4 << 20
+	// syncsAhead is how many groups may wait for the syncer; then the
+	// committer waits, and the next group grows meanwhile.
+	syncsAhead = 2
+)
+
+// group is what is written and synced together.
+type group struct {
+	number  uint64
+	calls   []*call
+	batch   *pebble.Batch // nil while nothing is written
+	tallies map[string]*daily
+	series  map[ledger.SeriesKey]*daily
+	events  bool          // wakes the watchers
+	done    chan struct{} // closed when everything is on disk
+}
+
+func newGroup(number uint64) *group { return &group{number: number, done: make(chan struct{})} }
+
+// call is one caller's batch, or an errand that the committer does between
+// batches.
+type call struct {
+	ctx    context.Context //nolint:containedctx // it travels with its call
+	batch  store.Batch
+	errand func(*group) error
+	state  atomic.Int32
+	result store.Result
+	err    error
+	done   chan struct{} // closed after result and err are set
+}
+
+// The states of a call.
+const (
+	callWaiting int32 = iota
+	callTaken         // by the committer: it may be executed
+	callLeft          // by its caller: it is not executed
+)
+
+// queue holds the calls that wait for the committer. It is bounded by its
+// callers, each of which waits for one call.
+type queue struct {
+	mu      sync.Mutex // guards what follows
+	some    sync.Cond
+	calls   []*call
+	stopped bool
+}
+
+func (q *queue) init() { q.some.L = &q.mu }
+
+func (q *queue) put(c *call) {
+	q.mu.Lock()
+	q.calls = append(q.calls, c)
+	q.mu.Unlock()
+	q.some.Signal()
+}
+
+// take waits for calls and returns all, at most groupCalls, or nil when the
+// queue is stopped and empty.
+func (q *queue) take() []*call {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.calls) == 0 {
+		if q.stopped {
+			return nil
+		}
+		q.some.Wait()
+	}
+	n := min(len(q.calls), groupCalls)
+	taken := q.calls[:n:n]
+	if q.calls = q.calls[n:]; len(q.calls) == 0 {
+		q.calls = nil
+	}
+	return taken
+}
+
+func (q *queue) stop() {
+	q.mu.Lock()
+	q.stopped = true
+	q.mu.Unlock()
+	q.some.Broadcast()
+}
+
+// Commit checks and writes one batch. It returns when the batch is on disk.
+func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error) {
+	if err := s.enter(ctx, b.Partition); err != nil {
+		return store.Result{}, err
+	}
+	defer s.life.RUnlock()
+	c := &call{ctx: ctx, batch: b}
+	err := s.do(c)
+	return c.result, err
+}
+
+// do lets the committer do a call and waits for it.
+func (s *Store) do(c *call) error {
+	c.done = make(chan struct{})
+	s.queue.put(c)
+	left := func(err error) error {
+		select {
+		case <-c.done:
+			return c.err
+		default:
+		}
+		if c.state.CompareAndSwap(callWaiting, callLeft) {
+			return err
+		}
+		c.result = store.Result{}
+		return store.ErrUnknown
+	}
+	select {
+	case <-c.done:
+		return c.err
+	case <-c.ctx.Done():
+		return left(c.ctx.Err())
+	case <-s.failed:
+		return left(s.unavailable())
+	}
+}
+
+// commitLoop is the committer.
+func (s *Store) commitLoop() {
+	defer close(s.syncs)
+	for calls := s.queue.take(); calls != nil; calls = s.queue.take() {
+		for len(calls) > 0 {
+			if s.hasFailed() {
+				return
+			}
+			g := newGroup(s.meta.Group + 1)
+			calls = s.judgeAll(g, calls)
+			if err := s.write(g); err != nil {
+				s.fail(fmt.Errorf("write: %w", err))
+				return
+			}
+			s.syncs <- g
+		}
+	}
+}
+
+// judgeAll judges calls until the group is full, and returns the rest.
+func (s *Store) judgeAll(g *group, calls []*call) []*call {
+	for i, c := range calls {
+		// An errand finds everything before it in the database.
+		if g.batch != nil && (c.errand != nil || g.batch.Len() > groupBytes) {
+			return calls[i:]
+		}
+		if !c.state.CompareAndSwap(callWaiting, callTaken) {
+			continue
+		}
+		g.calls = append(g.calls, c)
+		switch {
+		case c.ctx.Err() != nil:
+			c.err = c.ctx.Err()
+		case c.errand != nil:
+			c.err = c.errand(g)
+		default:
+			c.result, c.err = s.judge(g, &c.batch)
+		}
+	}
+	return nil
+}
+
+// judge judges one batch and carries it out. It holds the lock all along, so
+// that no reader sees a later time with an earlier state.
+func (s *Store) judge(g *group, b *store.Batch) (store.Result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.tick()
+	s.logSteps(g, now)
+	e, err := ledger.Apply(tables{s, now}, s.meta.Meta, 0, *b, now)
+	if err != nil {
+		return store.Result{}, err
+	}
+	r := e.Result(0, now)
+	if e.Replay != nil {
+		r.Tokens, err = s.known(e.Replay.Tokens)
+		return r, err
+	}
+	if e.Empty {
+		return r, nil
+	}
+	marks, err := s.marksBefore(e.Marks)
+	if err != nil {
+		return store.Result{}, err
+	}
+	s.carryOut(g, e, marks)
+	return r, nil
+}
+
+// write gives a group to pebble. After it, the group is in the database,
+// though not yet on disk.
+func (s *Store) write(g *group) error {
+	if g.batch == nil {
+		return nil
+	}
+	if err := s.finish(g); err != nil {
+		return err
+	}
+	if err := s.apply(g.batch); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cache.rotate()
+	clear(s.ops)
+	clear(s.marks)
+	return nil
+}
+
+// apply turns pebble's panic over a log that cannot be written into an error.
+func (s *Store) apply(b *pebble.Batch) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("pebble: %v", p)
+		}
+	}()
+	return s.db.ApplyNoSyncWait(b, pebble.Sync)
+}
+
+// syncLoop is the syncer. After a failure it answers nobody.
+func (s *Store) syncLoop() {
+	defer close(s.ended)
+	for g := range s.syncs {
+		if err := s.sync(g); err != nil {
+			s.fail(err)
+		}
+		if s.hasFailed() {
+			continue
+		}
+		close(g.done)
+		for _, c := range g.calls {
+			close(c.done)
+		}
+		if g.events {
+			s.watch.wake()
+		}
+	}
+}
+
+// sync waits until a group is on disk and remembers that it was.
+func (s *Store) sync(g *group) error {
+	if g.batch == nil || s.hasFailed() {
+		return nil
+	}
+	if err := g.batch.SyncWait(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	if err := s.synced.write(g.number); err != nil {
+		return fmt.Errorf("write %s: %w", fileSynced, err)
+	}
+	if err := g.batch.Close(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,314 @@
+package pebblestore
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/ledger"
+)
+
+// index is everything kept in memory: what is derived from live records, and
+// documents and counts themselves. Records stay on disk. Every token costs
+// memory here, so entry is small, and what its record says is read there.
+type index struct {
+	tokens   map[dengxu.TokenID]*entry
+	lines    map[store.LineKey]*line
+	persons  map[string]*entry // by business id: a ring, see join
+	counters map[dengxu.CounterID]*desk
+	due      counted[dueKey, struct{}]
+	docDue   counted[docDueKey, struct{}]
+	docs     map[store.DocKey]*docEntry
+	tallies  map[string]*daily
+	series   map[ledger.SeriesKey]*daily
+	sites    map[dengxu.SiteID]*dengxu.SiteID // one string for all tokens of a site
+}
+
+// entry is one live token in memory: 80 bytes.
+type entry struct {
+	id         dengxu.TokenID
+	hash       uint64 // of its record, as part of the state sum
+	line       *line
+	site       *dengxu.SiteID
+	arrival    arrival
+	next, prev *entry // the ring of its business id, nil when in none
+	state      uint8  // index in dengxu.States
+	unique     bool   // holds the mark of its business id in its line
+}
+
+// desk is the tokens at one counter, in the order of their calls.
+type desk struct {
+	tokens counted[callKey, *entry]
+	busy   int
+}
+
+// callKey orders tokens at a counter by call, then by arrival.
+type callKey struct {
+	call    uint64
+	arrival arrival
+}
+
+// Less orders calls.
+func (k callKey) Less(than callKey) bool {
+	return k.call < than.call || k.call == than.call && k.arrival < than.arrival
+}
+
+// dueKey orders tokens as store.DueEntry.Compare does.
+type dueKey struct {
+	at    int64
+	token *entry
+}
+
+// Less orders by time, then by id.
+func (k dueKey) Less(than dueKey) bool {
+	return k.at < than.at || k.at == than.at && k.token.id < than.token.id
+}
+
+// docDueKey orders documents as store.DueEntry.Compare does.
+type docDueKey struct {
+	at  int64
+	key store.DocKey
+}
+
+// Less orders by time, then by kind and id.
+func (k docDueKey) Less(than docDueKey) bool {
+	return k.entry().Compare(than.entry()) < 0
+}
+
+func (k docDueKey) entry() store.DueEntry { return store.DueEntry{At: k.at, Doc: k.key} }
+
+// docEntry is a document and the hash of its record.
+type docEntry struct {
+	store.Doc
+	hash uint64
+}
+
+// daily is a daily count and the hash of the record that was written last.
+type daily struct {
+	ledger.Daily
+	hash uint64
+}
+
+func newIndex() *index {
+	return &index{
+		tokens:   make(map[dengxu.TokenID]*entry),
+		lines:    make(map[store.LineKey]*line),
+		persons:  make(map[string]*entry),
+		counters: make(map[dengxu.CounterID]*desk),
+		docs:     make(map[store.DocKey]*docEntry),
+		tallies:  make(map[string]*daily),
+		series:   make(map[ledger.SeriesKey]*daily),
+		sites:    make(map[dengxu.SiteID]*dengxu.SiteID),
+	}
+}
+
+var (
+	stateNames = dengxu.States()
+	stateCodes = codesOf(stateNames)
+)
+
+func codesOf(names []dengxu.State) map[dengxu.State]uint8 {
+	codes := make(map[dengxu.State]uint8, len(names))
+	for i, s := range names {
+		codes[s] = uint8(i) //nolint:gosec // ten states
+	}
+	return codes
+}
+
+// add enters a live record everywhere it belongs. e is its entry, new or
+// taken out by drop.
+func (x *index) add(e *entry, t *store.Token) {
+	ix := t.Indexes()
+	l := x.lines[ix.Line]
+	if l == nil {
+		l = newLine(ix.Line)
+		x.lines[l.key] = l
+	}
+	e.line, e.site, e.arrival = l, x.site(t.Site), arrival(t.Arrival)
+	e.state, e.unique = stateCodes[t.State], ix.Holder.Business != ""
+	l.counts[stateNames[e.state]]++
+	l.arrivals.Insert(e.arrival, e)
+	if ix.InLane {
+		l.enter(t.Member(), e)
+	}
+	if ix.Person != "" {
+		x.join(strings.Clone(ix.Person), e)
+	}
+	if ix.Counter != "" {
+		d := x.counters[ix.Counter]
+		if d == nil {
+			d = new(desk)
+			x.counters[dengxu.CounterID(strings.Clone(string(ix.Counter)))] = d
+		}
+		if d.tokens.Insert(callKey{t.CallNo, e.arrival}, e) && ix.Busy {
+			d.busy++
+		}
+	}
+	if ix.Due != 0 {
+		x.due.Insert(dueKey{ix.Due, e}, struct{}{})
+	}
+	x.tokens[e.id] = e
+}
+
+// drop takes a record, as it was added, out of everything but x.tokens.
+func (x *index) drop(e *entry, t *store.Token) {
+	ix := t.Indexes()
+	l := e.line
+	if ix.InLane {
+		l.leave(t.Member())
+	}
+	if l.counts[t.State]--; l.counts[t.State] == 0 {
+		delete(l.counts, t.State)
+	}
+	if l.arrivals.Delete(e.arrival); l.arrivals.Len() == 0 {
+		delete(x.lines, l.key)
+	}
+	if ix.Person != "" {
+		x.part(ix.Person, e)
+	}
+	if d := x.counters[ix.Counter]; d != nil && ix.Counter != "" {
+		if d.tokens.Delete(callKey{t.CallNo, e.arrival}) && ix.Busy {
+			d.busy--
+		}
+		if d.tokens.Len() == 0 {
+			delete(x.counters, ix.Counter)
+		}
+	}
+	if ix.Due != 0 {
+		x.due.Delete(dueKey{ix.Due, e})
+	}
+}
+
+// site is the one string that stands for a site in all entries.
+func (x *index) site(s dengxu.SiteID) *dengxu.SiteID {
+	p := x.sites[s]
+	if p == nil {
+		p = new(dengxu.SiteID(strings.Clone(string(s))))
+		x.sites[*p] = p
+	}
+	return p
+}
+
+// join enters e in the ring of a business id: those that hold a mark first, so
+// that looking for one ends at the first that holds none.
+func (x *index) join(business string, e *entry) {
+	head := x.persons[business]
+	if head == nil {
+		e.next, e.prev = e, e
+		x.persons[business] = e
+		return
+	}
+	e.next, e.prev = head, head.prev
+	head.prev.next, head.prev = e, e
+	if e.unique {
+		x.persons[business] = e
+	}
+}
+
+// part takes e out of the ring.
+func (x *index) part(business string, e *entry) {
+	switch {
+	case e.next == nil:
+		return
+	case e.next == e:
+		delete(x.persons, business)
+	default:
+		e.prev.next, e.next.prev = e.next, e.prev
+		if x.persons[business] == e {
+			x.persons[strings.Clone(business)] = e.next
+		}
+	}
+	e.next, e.prev = nil, nil
+}
+
+// holder is the token that holds a mark, or nil.
+func (x *index) holder(k store.HolderKey) *entry {
+	head := x.persons[k.Business]
+	for e := head; e != nil && e.unique; {
+		if e.line.key == k.Line {
+			return e
+		}
+		if e = e.next; e == head {
+			break
+		}
+	}
+	return nil
+}
+
+// person yields the active tokens of a business id in a site.
+func (x *index) person(p store.Person) []*entry {
+	var found []*entry
+	head := x.persons[p.Business]
+	for e := head; e != nil; {
+		if *e.site == p.Site {
+			found = append(found, e)
+		}
+		if e = e.next; e == head {
+			break
+		}
+	}
+	return found
+}
+
+// desk is what stands at a counter: a list to be read only.
+func (x *index) desk(c dengxu.CounterID) *desk {
+	if d := x.counters[c]; d != nil {
+		return d
+	}
+	return noDesk
+}
+
+var noDesk = new(desk)
+
+// line is the line of a key, also when nobody is in it.
+func (x *index) line(k store.LineKey) *line {
+	if l := x.lines[k]; l != nil {
+		return l
+	}
+	return nobody
+}
+
+// putDoc enters a document; Version 0 takes it out.
+func (x *index) putDoc(d store.Doc, hash uint64) {
+	if before := x.docs[d.Key]; before != nil && before.Due != 0 {
+		x.docDue.Delete(docDueKey{before.Due, d.Key})
+	}
+	if d.Version == 0 {
+		delete(x.docs, d.Key)
+		return
+	}
+	x.docs[d.Key] = &docEntry{d, hash}
+	if d.Due != 0 {
+		x.docDue.Insert(docDueKey{d.Due, d.Key}, struct{}{})
+	}
+}
+
+// firstDue is before every token's key.
+var firstDue = dueKey{math.MinInt64, new(entry)}
+
+// dueBy answers at most limit entries that are due, and when the next one is.
+func (x *index) dueBy(now int64, limit int) (due []store.DueEntry, next int64) {
+	// One more than asked for of each kind is enough to know the next one.
+	for k := range x.docDue.From(docDueKey{at: math.MinInt64}) {
+		due = append(due, k.entry())
+		if k.at > now || len(due) > limit {
+			break
+		}
+	}
+	docs := len(due)
+	for k := range x.due.From(firstDue) {
+		due = append(due, store.DueEntry{At: k.at, Token: k.token.id})
+		if k.at > now || len(due)-docs > limit {
+			break
+		}
+	}
+	slices.SortFunc(due, store.DueEntry.Compare)
+	for i, entry := range due {
+		if entry.At > now || i == limit {
+			return due[:i:i], entry.At
+		}
+	}
+	return due, 0
+}

@@ -1,0 +1,232 @@
+package pebblestore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// What is remembered for a while only is dropped by a goroutine beside the
+// committer. What is written drives it: for each operation that comes it looks
+// at two that are there, so that it keeps pace, and an idle store does nothing.
+
+const (
+	// sweepAfter is how many operations and events are written between two
+	// rounds.
+	sweepAfter = 1024
+	// sweepKeys is how many keys a round looks at.
+	sweepKeys = 2 * sweepAfter
+	// sweepBatch is how many keys one errand of the committer drops.
+	sweepBatch = 256
+
+	// keptEvents is how many events the log keeps at least, and keptMillis for
+	// how long each.
+	keptEvents = 100_000
+	keptMillis = 48 * 3600 * 1000
+	// trimEvents is how many events go at once, in one range.
+	trimEvents = 10_000
+)
+
+// sweeper is what wakes the goroutine, and how far it got.
+type sweeper struct {
+	credit int // written since the last round; the committer's
+	due    chan struct{}
+	quit   chan struct{}
+	ended  chan struct{}
+
+	at     []byte // the next key to look at, nil = from the beginning
+	events uint64 // how many to keep
+}
+
+func newSweeper() *sweeper {
+	return &sweeper{
+		due:  make(chan struct{}, 1), // one round stands for all that are owed
+		quit: make(chan struct{}), ended: make(chan struct{}), events: keptEvents,
+	}
+}
+
+// wrote counts what the committer writes.
+func (w *sweeper) wrote(n int) {
+	if w.credit += n; w.credit < sweepAfter {
+		return
+	}
+	w.credit = 0
+	select {
+	case w.due <- struct{}{}:
+	default:
+	}
+}
+
+func (w *sweeper) stop() { close(w.quit) }
+
+func (s *Store) sweepLoop() {
+	w := s.sweep
+	defer close(w.ended)
+	for {
+		select {
+		case <-w.quit:
+			return
+		case <-s.failed:
+			return
+		case <-w.due:
+		}
+		// Close takes the lock only when no round is running.
+		if s.enter(context.Background(), 0) != nil {
+			return
+		}
+		err := s.sweepRound(w)
+		s.life.RUnlock()
+		if err != nil {
+			s.opts.Logger.Error("could not drop what is over", "error", err)
+		}
+	}
+}
+
+// sweepRound looks at some keys and drops those whose time is over.
+func (s *Store) sweepRound(w *sweeper) error {
+	s.mu.RLock()
+	now := s.tick()
+	s.mu.RUnlock()
+	over, err := s.sweepScan(w, now)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(over, sweepBatch) {
+		if err := s.errand(func(g *group) error { return s.forget(g, some, now) }); err != nil {
+			return err
+		}
+	}
+	return s.trim(w, now)
+}
+
+// errand lets the committer do something between batches.
+func (s *Store) errand(do func(*group) error) error {
+	return s.do(&call{ctx: context.Background(), errand: do})
+}
+
+// sweepScan looks at the operations and marks in turn.
+func (s *Store) sweepScan(w *sweeper, now int64) (over [][]byte, err error) {
+	left := sweepKeys
+	for _, prefix := range []byte{prefixMark, prefixOp} {
+		lower, upper := bounds(prefix)
+		if w.at != nil {
+			if w.at[0] > prefix {
+				continue
+			}
+			lower = w.at
+		}
+		w.at = nil
+		it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+		if err != nil {
+			return nil, damaged(err)
+		}
+		ok := it.First()
+		for ; ok && left > 0; ok = it.Next() {
+			left--
+			if until, err := expiry(it.Key(), it.Value()); err != nil {
+				return nil, errors.Join(err, it.Close())
+			} else if until <= now {
+				over = append(over, slices.Clone(it.Key()))
+			}
+		}
+		if ok {
+			w.at = slices.Clone(it.Key())
+		}
+		if err := errors.Join(it.Error(), it.Close()); err != nil {
+			return nil, damaged(err)
+		}
+		if ok {
+			break
+		}
+	}
+	return over, nil
+}
+
+// expiry is when an operation or a mark is over.
+func expiry(key, value []byte) (int64, error) {
+	if key[0] == prefixMark {
+		m, err := decodeMark(value)
+		return m.until, err
+	}
+	op, err := decodeOp(value)
+	if err != nil {
+		return 0, err
+	}
+	return op.Expires, nil
+}
+
+// forget drops keys that are still over.
+func (s *Store) forget(g *group, keys [][]byte, now int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := &s.out
+	for _, key := range keys {
+		err := readKey(s.db, key, func(value []byte) error {
+			until, err := expiry(key, value)
+			if err != nil || until > now {
+				return err
+			}
+			s.begin(g)
+			if key[0] == prefixMark {
+				s.meta.Sum -= hashOf(key, value)
+				s.marks[string(key)] = mark{} // gone for the rest of the group
+			}
+			w.key = append(w.key[:0], key...)
+			w.delete()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim drops the oldest events, when enough of them may go.
+func (s *Store) trim(w *sweeper, now int64) error {
+	s.mu.RLock()
+	first, last := s.meta.First, s.meta.Event
+	s.mu.RUnlock()
+	// Of the events from first to before end the log may drop those that are
+	// old enough, which are the first ones: time does not run backwards.
+	if last < w.events+first {
+		return nil
+	}
+	cut, end := first, last-w.events+1
+	for cut < end {
+		mid := cut + (end-cut)/2
+		at, err := s.eventAt(mid)
+		if err != nil {
+			return err
+		}
+		if at < now-keptMillis {
+			cut = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	if cut < first+min(trimEvents, w.events) {
+		return nil
+	}
+	return s.errand(func(g *group) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.begin(g)
+		s.meta.First = cut
+		return g.batch.DeleteRange(eventKey(nil, first), eventKey(nil, cut), nil)
+	})
+}
+
+func (s *Store) eventAt(n uint64) (int64, error) {
+	var at int64
+	err := readKey(s.db, eventKey(nil, n), func(value []byte) error {
+		ev, err := store.DecodeEvent(n, value)
+		at = ev.At
+		return err
+	})
+	return at, err
+}
