@@ -19,3 +19,5 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestStore(t *testing.T) { storetest.Run(t, open) }
 
 func TestConcurrent(t *testing.T) { storetest.RunConcurrent(t, open) }
+
+func TestRandom(t *testing.T) { storetest.RunRandom(t, open, 2, 500) }

@@ -1,0 +1,229 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// batch makes a batch around one thing that engines do.
+func (g *generator) batch() store.Batch {
+	b := store.Batch{Site: site}
+	switch n := g.rnd.IntN(100); {
+	case n < 35:
+		for range 1 + g.rnd.IntN(3) {
+			b.Tokens = append(b.Tokens, g.join())
+		}
+	case n < 65:
+		g.change(&b)
+	case n < 85:
+		g.call(&b)
+	case n < 89:
+		g.archive(&b)
+	case n < 93:
+		b.Docs = append(b.Docs, g.doc())
+	case len(g.ops) > 0:
+		b = one(g, g.ops[max(0, len(g.ops)-8):])
+		if g.chance(20) {
+			b.Op.Hash[5]++
+		}
+		return b
+	}
+	g.decorate(&b)
+	return b
+}
+
+// decorate adds what any batch may carry.
+func (g *generator) decorate(b *store.Batch) {
+	for range g.rnd.IntN(3) {
+		if g.chance(40) {
+			b.Expect = append(b.Expect, g.expectation())
+		}
+	}
+	for i := range b.Tokens {
+		if g.chance(90) {
+			b.Events = append(b.Events, store.EventSpec{
+				Type: dengxu.EventEdited, Token: i + 1, Actor: "anna", Reason: one(g, someReasons), Data: []byte(`{"n":1}`),
+			})
+		}
+		if g.chance(30) {
+			b.Ranks = append(b.Ranks, store.RankOf{Token: i + 1, Discipline: discipline(b.Tokens[i].Token.Queue)})
+		}
+	}
+	if g.chance(15) {
+		b.Events = append(b.Events, store.EventSpec{Type: dengxu.EventDoorChanged, Queue: one(g, someQueues), Counter: one(g, someCounters)})
+	}
+	if g.chance(20) {
+		b.Tallies = append(b.Tallies, store.TallyAdd{Key: g.tally(), N: 1})
+	}
+	if g.chance(10) {
+		b.Marks = append(b.Marks, store.MarkWrite{
+			Queue: one(g, someQueues), Business: one(g, someHolders), At: store.Now - g.ms(), Keep: 1 << 45,
+		})
+	}
+	if g.chance(25) {
+		g.made++
+		b.Op = store.Op{
+			Scope: "key-1", Key: fmt.Sprint("op-", g.made), Hash: [16]byte{byte(g.made)}, Keep: 1 + 30*g.ms(), Note: one(g, someReasons),
+		}
+		g.ops = append(g.ops, *b)
+	}
+}
+
+// day is mostly today, which is not far from the clock's.
+func (g *generator) day() int {
+	if g.chance(10) {
+		return today + g.rnd.IntN(3)
+	}
+	return today
+}
+
+func (g *generator) tally() store.TallyKey {
+	return store.TallyKey{Name: "joins/" + string(one(g, someQueues)), Day: g.day()}
+}
+
+// lane is where a token of a queue may stand.
+func (g *generator) lane(q dengxu.QueueID, class string) order.Lane {
+	if discipline(q) == order.Epoch {
+		return order.Lane{Class: class}
+	}
+	return order.Lane{Class: class, K: 10 + 5*g.rnd.IntN(3)}
+}
+
+// join makes a token that does not exist.
+func (g *generator) join() store.TokenWrite {
+	g.made++
+	t := fresh(dengxu.TokenID(fmt.Sprint("t", g.made)))
+	t.Queue, t.Class = one(g, someQueues), one(g, someClasses)
+	t.Lane = g.lane(t.Queue, t.Class)
+	t.Factor = int32(t.Lane.K) * 50
+	if g.chance(60) {
+		t.Business, t.Unique = one(g, someHolders), g.chance(40)
+	}
+	t.Place, t.Name, t.Attrs = store.Now-g.ms(), one(g, someReasons), []byte(`{"age":70}`)
+	if g.chance(20) {
+		t.State, t.Why, t.Due = dengxu.StateScheduled, "delay", store.Now+g.ms()
+	}
+	w := store.TokenWrite{Token: t}
+	if g.chance(70) {
+		w.Series = &store.Series{
+			Name: string(t.Queue), Day: g.day(), First: 1, Last: 30, At: one(g, []string{"widen", "refuse", "wrap"}),
+		}
+	}
+	if discipline(t.Queue) == order.Epoch {
+		w.ScaleFrom, w.Token.Factor = g.now-3_600_000, 700
+	}
+	return w
+}
+
+// change rewrites some live tokens.
+func (g *generator) change(b *store.Batch) {
+	if len(g.ids) == 0 {
+		return
+	}
+	for range 1 + g.rnd.IntN(2) {
+		t := changed(g.live[one(g, g.ids)])
+		if g.chance(5) {
+			t.Version++
+		}
+		b.Tokens = append(b.Tokens, g.rewrite(t))
+	}
+}
+
+func (g *generator) rewrite(t store.Token) store.TokenWrite {
+	state := one(g, dengxu.States())
+	if state != t.State {
+		t.CloseSpan(store.Now, dengxu.VerbMove, "bob")
+		t.State = state
+	}
+	t.Counter, t.Due, t.Reason = "", 0, one(g, someReasons)
+	if t.State.AtCounter() || t.State == dengxu.StateHeld {
+		t.Counter, t.CallNo, t.CalledAt = one(g, someCounters), store.NextCall, store.Now
+	}
+	if g.chance(40) {
+		t.Due = store.Now + g.ms()
+	}
+	if g.chance(20) {
+		t.Queue = one(g, someQueues)
+		t.Lane = g.lane(t.Queue, t.Class)
+	}
+	if g.chance(10) {
+		t.Gen++
+	}
+	if g.chance(20) {
+		t.Seq = 0
+	}
+	if g.chance(20) {
+		t.Undo = &store.Undo{Verb: dengxu.VerbMiss, Actor: "bob", Until: store.Now + 60_000, Before: store.UndoState{State: state, Place: t.Place, Seq: t.Seq}}
+	}
+	w := store.TokenWrite{Token: t}
+	switch g.rnd.IntN(5) {
+	case 0:
+		w.Token.Place = store.Now - g.ms()
+	case 1:
+		w.PlaceFloor, w.Penalty = store.Now, g.ms()
+	case 2:
+		w.Token.Place = g.now + g.ms()
+	}
+	return w
+}
+
+// call picks, and half of the time ends what a counter had.
+func (g *generator) call(b *store.Batch) {
+	p := &store.Pick{
+		Mode: order.Mode(g.rnd.IntN(2)), Max: 1 + g.rnd.IntN(3), State: dengxu.StateCalling, Counter: one(g, someCounters),
+		Deadline: store.Now + g.ms(), Due: store.Now + g.ms(), Actor: "anna", Event: dengxu.EventCalled,
+	}
+	for _, i := range g.rnd.Perm(len(someQueues))[:1+g.rnd.IntN(2)] {
+		l := store.PickLine{Line: store.LineKey{Queue: someQueues[i], Gen: today}, Discipline: discipline(someQueues[i])}
+		if g.chance(20) {
+			l.Classes = []string{"cash"}
+		}
+		if g.chance(20) {
+			l.Deadline = store.Now + g.ms()
+		}
+		p.Lines = append(p.Lines, l)
+	}
+	if len(g.ids) > 0 && g.chance(30) {
+		p.Exclude = one(g, g.ids)
+	}
+	b.Pick = p
+	for _, id := range g.ids {
+		if t := g.live[id]; t.Counter == p.Counter && t.State.AtCounter() && g.chance(50) {
+			t = changed(t)
+			t.CloseSpan(store.Now, dengxu.VerbComplete, "anna")
+			t.State, t.EndedAt, t.Due = dengxu.StateCompleted, store.Now, 0
+			b.Tokens = append(b.Tokens, store.TokenWrite{Token: t})
+			return
+		}
+	}
+}
+
+func (g *generator) archive(b *store.Batch) {
+	for _, id := range g.ids {
+		if t := g.live[id]; t.State.Ended() {
+			b.Tokens = append(b.Tokens, store.TokenWrite{Token: changed(t), Archive: true})
+			g.forget(id)
+			return
+		}
+	}
+}
+
+func (g *generator) docKey() store.DocKey {
+	return store.DocKey{Kind: one(g, []store.DocKind{store.DocQueue, store.DocCounterState}), ID: fmt.Sprint(g.rnd.IntN(4))}
+}
+
+func (g *generator) doc() store.DocWrite {
+	key := g.docKey()
+	w := store.DocWrite{Doc: store.Doc{Key: key, Site: site, Body: []byte(one(g, someReasons))}, Expect: g.docs[key]}
+	if g.chance(10) {
+		w.Expect++
+	}
+	if g.chance(50) {
+		w.Doc.Due = store.Now + g.ms()
+	}
+	w.Delete = w.Expect > 0 && g.chance(20)
+	return w
+}

@@ -1,0 +1,194 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/memstore"
+)
+
+// RunRandom applies seeded random batches and reads to a store and to
+// memstore, and compares every answer. On a failure it prints the seed and the
+// fewest steps found that still fail. DENGXU_TORTURE=1 makes it 20 seeds of
+// 10,000 steps, DENGXU_SEED=n begins with seed n.
+func RunRandom(t *testing.T, open Opener, seeds, ops int) {
+	t.Helper()
+	runRandom(t, Factory{Open: open}, seeds, ops)
+}
+
+func runRandom(t *testing.T, f Factory, seeds, ops int) {
+	t.Helper()
+	if Torture() {
+		seeds, ops = 20, 10_000
+	}
+	first, err := strconv.ParseUint(os.Getenv("DENGXU_SEED"), 10, 64)
+	if err != nil {
+		first = 1
+	}
+	for seed := first; seed < first+uint64(seeds); seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			steps, diff := explore(t, f, seed, ops)
+			if diff == "" {
+				return
+			}
+			t.Logf("seed %d fails at step %d", seed, len(steps))
+			steps, diff = shrink(t, f, steps, diff)
+			for i, st := range steps {
+				t.Logf("%3d. %s %s", i+1, st.what, describe(st.given))
+			}
+			t.Errorf("the last of these steps answers otherwise than memstore (-memstore +store):\n%s", diff)
+		})
+	}
+}
+
+// step is one thing done to both stores: time passes, the store is opened
+// again, or a question is put to both.
+type step struct {
+	what   string
+	given  any // what describes it, for print
+	move   func(*Clock)
+	reopen bool
+	ask    func(*testing.T, *side) answer
+}
+
+// answer is what a store said.
+type answer struct {
+	Value   any
+	Refused *store.Refused
+	Failed  bool
+}
+
+func answered(value any, err error) answer {
+	if err == nil {
+		return answer{Value: value}
+	}
+	if r, ok := errors.AsType[*store.Refused](err); ok {
+		return answer{Refused: r}
+	}
+	return answer{Failed: true}
+}
+
+// side is one of the two stores.
+type side struct {
+	s      store.Store
+	cursor store.Cursor // where its log was read to
+}
+
+func newSide(t *testing.T, s store.Store) *side {
+	t.Helper()
+	p, err := s.Events(t.Context(), store.Cursor{}, 1)
+	if err != nil {
+		t.Fatalf("events: %v", err)
+	}
+	return &side{s: s, cursor: p.End}
+}
+
+// duel is a store beside the model.
+type duel struct {
+	t       *testing.T
+	f       Factory
+	clock   *Clock
+	model   *side
+	subject *side
+}
+
+func newDuel(t *testing.T, f Factory) *duel {
+	t.Helper()
+	c := NewClock()
+	return &duel{
+		t: t, f: f, clock: c,
+		model:   newSide(t, memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})),
+		subject: newSide(t, f.Open(t, c)),
+	}
+}
+
+func (d *duel) close() {
+	d.t.Helper()
+	if err := d.subject.s.Close(); err != nil {
+		d.t.Errorf("close: %v", err)
+	}
+}
+
+// do takes a step and returns the model's answer and how the store's differs.
+func (d *duel) do(st step) (answer, string) {
+	switch {
+	case st.move != nil:
+		st.move(d.clock)
+		return answer{}, ""
+	case st.reopen:
+		d.close()
+		d.subject.s = d.f.Reopen(d.t, d.subject.s, d.clock)
+		return answer{}, ""
+	}
+	want, got := st.ask(d.t, d.model), st.ask(d.t, d.subject)
+	return want, difference(want, got)
+}
+
+// explore takes random steps until the answers differ, and returns the steps
+// up to there.
+func explore(t *testing.T, f Factory, seed uint64, ops int) ([]step, string) {
+	t.Helper()
+	d := newDuel(t, f)
+	defer d.close()
+	g := newGenerator(rand.New(rand.NewPCG(seed, 0)), f.Reopen != nil) //nolint:gosec // a test that can be repeated
+	var steps []step
+	for range ops {
+		st := g.step()
+		steps = append(steps, st)
+		want, diff := d.do(st)
+		if diff != "" {
+			return steps, diff
+		}
+		g.learn(want)
+	}
+	last := auditStep()
+	if _, diff := d.do(last); diff != "" {
+		return append(steps, last), diff
+	}
+	return steps, ""
+}
+
+// replay takes given steps and returns those up to the first difference.
+func replay(t *testing.T, f Factory, steps []step) ([]step, string) {
+	t.Helper()
+	d := newDuel(t, f)
+	defer d.close()
+	for i, st := range steps {
+		if _, diff := d.do(st); diff != "" {
+			return steps[:i+1], diff
+		}
+	}
+	return steps, ""
+}
+
+// shrinkFor is how long a failure may take to become short.
+const shrinkFor = 20 * time.Second
+
+// shrink leaves out runs of steps, ever shorter ones, while the rest still
+// fails.
+func shrink(t *testing.T, f Factory, steps []step, diff string) ([]step, string) {
+	t.Helper()
+	start := time.Now() //nolint:forbidigo // measures the test
+	for run := len(steps) / 2; run > 0; run /= 2 {
+		for i := 0; i+run < len(steps); { // the last step is the one that fails
+			fewer := slices.Concat(steps[:i], steps[i+run:])
+			if failing, d := replay(t, f, fewer); d != "" {
+				steps, diff = failing, d
+			} else {
+				i += run
+			}
+			if time.Since(start) > shrinkFor { //nolint:forbidigo // measures the test
+				return steps, diff
+			}
+		}
+	}
+	return steps, diff
+}
