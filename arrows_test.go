@@ -34,7 +34,41 @@ var arrows = []arrow{
 	{from: "internal/order"},
 	{from: "internal/store", to: []string{".", "internal/order"}},
 	{from: "internal/engine", to: []string{".", "internal/order", "internal/store"}},
+
 	{from: "internal/store/ledger", to: []string{".", "internal/order", "internal/store"}},
+	{from: "internal/store/memstore", to: []string{".", "internal/order", "internal/store", "internal/store/ledger"}},
+	{
+		from:    "internal/store/pebblestore",
+		to:      []string{".", "internal/order", "internal/store", "internal/store/ledger"},
+		outside: []string{"github.com/cockroachdb/pebble/v2"},
+	},
+	{
+		from:    "internal/store/storetest",
+		to:      []string{".", "internal/order", "internal/store", "internal/store/memstore"},
+		outside: []string{"github.com/google/go-cmp"},
+	},
+
+	{from: "internal/feed", to: []string{".", "internal/store"}},
+	{
+		from:    "internal/httpapi",
+		to:      []string{".", "internal/engine", "internal/feed"},
+		outside: []string{"github.com/danielgtaylor/huma/v2"},
+	},
+	{
+		from: "internal/app",
+		to: []string{
+			".", "internal/engine", "internal/feed", "internal/httpapi",
+			"internal/store", "internal/store/memstore", "internal/store/pebblestore",
+		},
+		outside: []string{"github.com/prometheus/client_golang"},
+	},
+	{from: "internal/strictyaml", to: []string{"."}, outside: []string{"github.com/goccy/go-yaml"}},
+	{
+		from:    "internal/ctl",
+		to:      []string{".", "client", "internal/strictyaml"},
+		outside: []string{"github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
+	},
+	{from: "internal/torture"},
 }
 
 // belowEngine are the packages that the engine stands on. Their tests may use
