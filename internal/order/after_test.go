@@ -176,21 +176,23 @@ func TestRankNeverFallsAsPlaceGrows(t *testing.T) {
 		}
 		last, first := 0, map[int]int64{}
 		own := order.Line{Discipline: s.lines[a.line].Discipline, Index: newIndex(members(a.own)...)}
-		for p := s.now - 1000; p < s.now+10; p++ {
+		low := max(0, s.now-1000)
+		for p := low; p < s.now+10; p++ {
 			rank := a.rankAt(p)
 			if rank < last {
 				t.Fatalf("seed %d: rank %d at age %d, %d before\n%s", seed, rank, s.now-p, last, s)
 			}
-			if last = rank; first[rank] == 0 {
+			if _, known := first[rank]; !known {
 				first[rank] = p
 			}
+			last = rank
 			x := order.Member{Lane: a.x.Lane, Key: order.Key{Place: p, Seq: math.MaxUint64}}
 			if got := order.Rank(s.now, x, own); got != rank {
 				t.Fatalf("seed %d: Rank %d at age %d, want %d\n%s", seed, got, s.now-p, rank, s)
 			}
 		}
 		for rank, p := range first {
-			if p > max(0, s.now-1000) && a.firstPlace(max(0, s.now-1000), rank) != p {
+			if a.firstPlace(low, rank) != p {
 				t.Fatalf("seed %d: bisection missed the first place of rank %d\n%s", seed, rank, s)
 			}
 		}

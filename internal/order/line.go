@@ -100,7 +100,7 @@ type Choice struct {
 	Line   int // index of the line it came from
 	Member Member
 	// Passed is how many members that Pick saw in all lines had an earlier
-	// place and were not taken before it.
+	// place and were not taken before it; an excluded one is not taken.
 	Passed int
 	// Compared are the lane heads that were judged, the winner first, then in
 	// the order of the lines; at most 8.
