@@ -1,0 +1,176 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dengxu/dengxu"
+)
+
+// Auditor finds contradictions between the records, the counts and the log of
+// a partition, whatever store they come from. It is fed everything, records
+// first, and then asked for its findings.
+type Auditor struct {
+	// Engine says that the engine wrote the records: every change but
+	// archiving is in the log, every number comes from a series, every join is
+	// counted, and nobody is called to nowhere.
+	Engine bool
+	// Series names the series of a token's number, the day it was given on,
+	// and whether the series begins anew when it is used up; "" leaves the
+	// token out. nil takes what most queues have: the prefix, and the
+	// generation where the line is not kept.
+	Series func(t *Token) (name string, day int, wraps bool)
+
+	found   []Finding
+	left    int // findings that were not kept
+	records map[dengxu.TokenID]audited
+	holders map[HolderKey]dengxu.TokenID
+	seqs    map[uint64]dengxu.TokenID
+	highest map[seriesDay]int64
+	joined  map[TallyKey]int64
+	next    uint64 // the number of the next event, 0 = any
+}
+
+// audited is what an Auditor remembers of a record.
+type audited struct {
+	version  uint64
+	told     uint64 // version told by the last event
+	gen      int
+	archived bool
+}
+
+type seriesDay struct {
+	site dengxu.SiteID
+	name string
+	day  int
+}
+
+// maxFindings is how many findings an audit keeps; a damaged store may have
+// millions.
+const maxFindings = 1000
+
+// Report adds a finding.
+func (a *Auditor) Report(kind, format string, args ...any) {
+	if len(a.found) == maxFindings {
+		a.left++
+		return
+	}
+	a.found = append(a.found, Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
+}
+
+// Token takes in a record.
+func (a *Auditor) Token(t *Token, archived bool) { //nolint:revive // what the record is, not what to do
+	if a.records == nil {
+		a.records = make(map[dengxu.TokenID]audited)
+		a.holders = make(map[HolderKey]dengxu.TokenID)
+		a.seqs = make(map[uint64]dengxu.TokenID)
+		a.highest = make(map[seriesDay]int64)
+	}
+	a.records[t.ID] = audited{version: t.Version, gen: t.Gen, archived: archived}
+	if archived {
+		return
+	}
+	id := t.ID.Mask()
+	ix := t.Indexes()
+	if ix.Holder.Business != "" {
+		if by, taken := a.holders[ix.Holder]; taken {
+			a.Report("holders", "%s and %s hold the same mark in %v", by.Mask(), id, ix.Holder.Line)
+		}
+		a.holders[ix.Holder] = t.ID
+	}
+	if by, taken := a.seqs[t.Seq]; taken {
+		a.Report("lanes", "%s and %s have the seq %d", by.Mask(), id, t.Seq)
+	}
+	a.seqs[t.Seq] = t.ID
+	if a.Engine && t.State.AtCounter() && t.Counter == "" {
+		a.Report("counters", "%s is %s at no counter", id, t.State)
+	}
+	if !t.State.Valid() || t.Version == 0 {
+		a.Report("records", "%s has version %d in state %q", id, t.Version, t.State)
+	}
+	a.number(t)
+}
+
+// number takes in the number of a token.
+func (a *Auditor) number(t *Token) {
+	name, day, wraps := t.Prefix, t.Gen, false
+	if a.Series != nil {
+		name, day, wraps = a.Series(t)
+	}
+	if name == "" || day == 0 || wraps {
+		return
+	}
+	k := seriesDay{t.Site, name, day}
+	a.highest[k] = max(a.highest[k], t.Number)
+}
+
+// Numbers takes in the last arrival number and event number given.
+func (a *Auditor) Numbers(arrival, event uint64) {
+	for seq, id := range a.seqs {
+		if seq > arrival {
+			a.Report("arrivals", "%s has seq %d, but the last one given is %d", id.Mask(), seq, arrival)
+		}
+	}
+	if a.next != 0 && a.next != event+1 {
+		a.Report("events", "the log ends at event %d, not %d", a.next-1, event)
+	}
+}
+
+// SeriesCount takes in the last number that a series gave on a day.
+func (a *Auditor) SeriesCount(site dengxu.SiteID, name string, day int, n int64) {
+	if high := a.highest[seriesDay{site, name, day}]; a.Engine && high > n {
+		a.Report("series", "%s of %s gave number %d on day %d, but says that its last is %d", name, site, high, day, n)
+	}
+}
+
+// Event takes in an event, in the order of the log.
+func (a *Auditor) Event(ev *Event) {
+	if a.next != 0 && ev.Number != a.next {
+		a.Report("events", "event %d stands where %d should", ev.Number, a.next)
+	}
+	a.next = ev.Number + 1
+	if ev.Token == "" {
+		return
+	}
+	r, known := a.records[ev.Token]
+	if !known {
+		a.Report("versions", "event %d is about %s, which has no record", ev.Number, ev.Token.Mask())
+		return
+	}
+	r.told = max(r.told, ev.Version)
+	a.records[ev.Token] = r
+	if ev.Type == dengxu.EventJoined {
+		if a.joined == nil {
+			a.joined = make(map[TallyKey]int64)
+		}
+		a.joined[TallyKey{Name: "joins/" + string(ev.Queue), Day: r.gen}]++
+	}
+}
+
+// TallyCount takes in a daily count, after the log.
+func (a *Auditor) TallyCount(name string, day int, n int64) {
+	if !a.Engine || !strings.HasPrefix(name, "joins/") || day == 0 {
+		return
+	}
+	if joined := a.joined[TallyKey{Name: name, Day: day}]; joined > n {
+		a.Report("tallies", "%s of day %d says %d, but the log has %d joins", name, day, n, joined)
+	}
+}
+
+// Findings compares the versions of records with those that the log told, and
+// returns all findings.
+func (a *Auditor) Findings() []Finding {
+	for id, r := range a.records {
+		told := r.told
+		if r.archived && a.Engine && told != 0 {
+			told++ // archiving is no event
+		}
+		if told > r.version || a.Engine && told != 0 && told != r.version {
+			a.Report("versions", "%s has version %d, but its last event tells %d", id.Mask(), r.version, r.told)
+		}
+	}
+	if a.left > 0 {
+		a.found = append(a.found, Finding{Kind: "more", Text: fmt.Sprintf("%d more findings", a.left)})
+	}
+	return a.found
+}
