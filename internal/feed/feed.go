@@ -22,8 +22,9 @@ type Options struct {
 	Store store.Store // required
 	// Event makes the wire form of a log entry; required. Its ID is replaced.
 	Event func(store.Cursor, store.Event) dengxu.Event
-	// Observe is told every entry, in the order of its partition and before
-	// any subscriber; nil = nobody.
+	// Observe is told the last 1,000 entries before the start and then every
+	// entry, in the order of its partition and before any subscriber; nil =
+	// nobody.
 	Observe func(context.Context, store.Event)
 	// Refresh is called when entries may have gone unseen: once at the start
 	// and after a log that was cut; nil = nobody.

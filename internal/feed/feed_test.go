@@ -353,3 +353,34 @@ func FuzzParseCursor(f *testing.F) {
 		}
 	})
 }
+
+// TestStartReplaysTheEnd: what Observe keeps of the log comes back at a start,
+// and is fanned out to nobody.
+func TestStartReplaysTheEnd(t *testing.T) {
+	t.Parallel()
+	b := &bench{t: t, store: memstore.New(memstore.Options{})}
+	defer b.store.Close()
+	b.write("a", 1003)
+	var seen []uint64
+	f := New(Options{
+		Store: b.store, Event: func(store.Cursor, store.Event) dengxu.Event { return dengxu.Event{} },
+		Observe: func(_ context.Context, e store.Event) { seen = append(seen, e.Number) },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- f.Run(ctx) }()
+	sub, err := f.Subscribe(t.Context(), Filter{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("a", 1)
+	it, err := sub.Next(t.Context())
+	cancel()
+	<-done
+	if err != nil || it.Cursor != f.Head().String() {
+		t.Errorf("the first event is at %s, %v; the log ends at %s", it.Cursor, err, f.Head())
+	}
+	if len(seen) != 1001 || seen[0] != 4 || seen[1000] != 1004 {
+		t.Errorf("%d entries were observed, from %d to %d", len(seen), seen[0], seen[len(seen)-1])
+	}
+}

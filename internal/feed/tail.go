@@ -67,6 +67,9 @@ func (f *Feed) locate(ctx context.Context, p store.Partition) error {
 		return err
 	}
 	page.End.Partition = p
+	if err := f.replay(ctx, page.End); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	f.tails[p] = page.End
 	f.unknown--
@@ -77,6 +80,34 @@ func (f *Feed) locate(ctx context.Context, p store.Partition) error {
 	f.refresh(ctx)
 	if last {
 		close(f.located)
+	}
+	return nil
+}
+
+// replayed is how many of the last entries are told to Observe at the start,
+// so that what it keeps of them comes back.
+const replayed = 1000
+
+// replay tells Observe the last entries before end. Where the log was trimmed
+// inside them, fewer are tried.
+func (f *Feed) replay(ctx context.Context, end store.Cursor) error {
+	if f.o.Observe == nil {
+		return nil
+	}
+	for size := uint64(replayed); size > 0 && end.Number > 0; size /= 4 {
+		from := end
+		from.Number -= min(size, from.Number)
+		page, err := f.o.Store.Events(ctx, from, int(end.Number-from.Number))
+		if err != nil {
+			return err
+		}
+		if page.Reset {
+			continue
+		}
+		for _, e := range page.Events {
+			f.o.Observe(ctx, e)
+		}
+		return nil
 	}
 	return nil
 }

@@ -40,9 +40,10 @@ func (s *server) describe() {
 	for _, name := range []string{tagJoin, tagHolder, tagCall, tagServe, tagRead, tagManage, tagFeed, tagSystem} {
 		api.Tags = append(api.Tags, &huma.Tag{Name: name})
 	}
-	// huma describes its own error beside ours.
-	delete(api.Components.Schemas.Map(), "ErrorModel")
-	delete(api.Components.Schemas.Map(), "ErrorDetail")
+	// huma describes its own errors beside ours, and the answer that is none.
+	for _, name := range []string{"ErrorModel", "ErrorDetail", "Nothing"} {
+		delete(api.Components.Schemas.Map(), name)
+	}
 	spec, err := json.MarshalIndent(api, "", "  ")
 	if err != nil {
 		panic(fmt.Sprintf("httpapi: describe the API: %v", err)) // programmer error: the types are fixed

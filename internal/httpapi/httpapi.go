@@ -30,9 +30,6 @@ type Options struct {
 	// PublicURL is where clients reach the server; it stands in the API's
 	// description.
 	PublicURL string
-	// Loopback reports whether the server listens on loopback only, where the
-	// public join setting "loopback" holds.
-	Loopback bool
 	// TrustedProxies may tell the client's address in X-Forwarded-For.
 	TrustedProxies []netip.Prefix
 	// CORSOrigins are origins whose pages may use the API; none by default.
