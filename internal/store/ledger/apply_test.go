@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -307,9 +308,7 @@ func TestSeries(t *testing.T) {
 				t.Fatalf("got %+v, %v; want number %d", e, err, want)
 			}
 			last = want
-			for k, d := range e.Series {
-				w.series[k] = d
-			}
+			maps.Copy(w.series, e.Series)
 		}
 	})
 }

@@ -2,15 +2,14 @@ package memstore
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// Audit builds all indexes anew from the records and compares, then checks
-// that the log has no gap and knows no version that a record has not reached.
+// Audit builds all indexes anew from the records and compares, then has the
+// records, counts and log compared.
 func (s *Store) Audit(ctx context.Context) ([]store.Finding, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -24,7 +23,7 @@ func (s *Store) Audit(ctx context.Context) ([]store.Finding, error) {
 	for _, d := range s.docs {
 		fresh.addDoc(d)
 	}
-	return append(compare(s.index.entries(), fresh.entries()), s.auditLog()...), nil
+	return append(compare(s.index.entries(), fresh.entries()), s.auditRest()...), nil
 }
 
 // compare names the entries that only one of two indexes has.
@@ -51,22 +50,24 @@ func compare(have, want map[string][]string) []store.Finding {
 	return found
 }
 
-func (s *Store) auditLog() []store.Finding {
-	var found []store.Finding
-	put := func(kind, format string, args ...any) {
-		found = append(found, store.Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
+// auditRest compares records, counts and log, as every store does.
+func (s *Store) auditRest() []store.Finding {
+	var a store.Auditor
+	for _, t := range s.tokens {
+		a.Token(t, false)
 	}
-	next := s.meta.Event - uint64(len(s.events))
-	for _, ev := range s.events {
-		if next++; ev.Number != next {
-			put("events", "event %d stands where %d should", ev.Number, next)
-		}
-		if ev.Token == "" {
-			continue
-		}
-		if t := s.token(ev.Token); t == nil || t.Version < ev.Version {
-			put("versions", "event %d tells version %d of %s, which its record has not reached", ev.Number, ev.Version, ev.Token.Mask())
-		}
+	for _, t := range s.archive {
+		a.Token(t, true)
 	}
-	return found
+	for i := range s.events {
+		a.Event(&s.events[i])
+	}
+	for k, d := range s.series {
+		a.SeriesCount(k.Site, k.Name, d.Day, d.N)
+	}
+	for name, d := range s.tallies {
+		a.TallyCount(name, d.Day, d.N)
+	}
+	a.Numbers(s.meta.Arrival, s.meta.Event)
+	return a.Findings()
 }

@@ -62,10 +62,10 @@ func (x *index) add(t *store.Token) {
 	}
 }
 
-// drop takes a record, as it was added, out of everything.
+// drop takes a record, as it was added, out of everything but the list by
+// arrival, in which a changed record keeps its place.
 func (x *index) drop(t *store.Token) {
 	ix := t.Indexes()
-	x.arrivals.remove(arrival{t.Arrival, t.ID})
 	if l := x.lines[ix.Line]; l != nil {
 		if ix.InLane {
 			l.leave(t.Lane, member{t.Member().Key, t.ID})
@@ -91,6 +91,9 @@ func (x *index) drop(t *store.Token) {
 		x.due.remove(store.DueEntry{At: ix.Due, Token: t.ID})
 	}
 }
+
+// unlist takes a dropped record out of the list by arrival too.
+func (x *index) unlist(t *store.Token) { x.arrivals.remove(arrival{t.Arrival, t.ID}) }
 
 // addDoc and dropDoc do the same for a document.
 func (x *index) addDoc(d *store.Doc) {

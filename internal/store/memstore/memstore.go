@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -56,8 +57,8 @@ func New(o Options) *Store {
 		o.Wall = time.Now //nolint:forbidigo // the default of the store's own clock
 	}
 	if o.Mono == nil {
-		start := time.Now() //nolint:forbidigo // as above
-		o.Mono = func() time.Duration { return time.Since(start) }
+		start := time.Now()                                        //nolint:forbidigo // as above
+		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
 	}
 	s := &Store{
 		opts:     o,
@@ -120,7 +121,7 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 		return r, nil
 	}
 	if !e.Empty {
-		s.carryOut(e, now)
+		s.carryOut(e)
 	}
 	for i := range r.Tokens {
 		r.Tokens[i] = r.Tokens[i].Clone()
@@ -132,7 +133,7 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 }
 
 // carryOut writes the effects of a batch.
-func (s *Store) carryOut(e *ledger.Effects, now int64) {
+func (s *Store) carryOut(e *ledger.Effects) {
 	s.meta = e.Meta
 	for i := range e.Tokens {
 		if before := e.Tokens[i].Before; before != nil {
@@ -142,6 +143,7 @@ func (s *Store) carryOut(e *ledger.Effects, now int64) {
 	for i := range e.Tokens {
 		after := new(e.Tokens[i].After.Clone())
 		if e.Tokens[i].Archived {
+			s.index.unlist(after)
 			delete(s.tokens, after.ID)
 			s.archive[after.ID] = after
 			continue
@@ -152,12 +154,8 @@ func (s *Store) carryOut(e *ledger.Effects, now int64) {
 	for _, d := range e.Docs {
 		s.putDoc(d)
 	}
-	for name, d := range e.Tallies {
-		s.tallies[name] = d
-	}
-	for key, d := range e.Series {
-		s.series[key] = d
-	}
+	maps.Copy(s.tallies, e.Tallies)
+	maps.Copy(s.series, e.Series)
 	for _, m := range e.Marks {
 		s.marks.put(store.MarkKey{Queue: m.Queue, Business: m.Business}, m.At, m.At+m.Keep)
 	}

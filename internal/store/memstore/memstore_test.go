@@ -16,8 +16,8 @@ func open(_ *testing.T, c *storetest.Clock) store.Store {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestStore(t *testing.T) { storetest.Run(t, open) }
+func TestStore(t *testing.T) { t.Parallel(); storetest.Run(t, open) }
 
-func TestConcurrent(t *testing.T) { storetest.RunConcurrent(t, open) }
+func TestConcurrent(t *testing.T) { t.Parallel(); storetest.RunConcurrent(t, open) }
 
-func TestRandom(t *testing.T) { storetest.RunRandom(t, open, 2, 500) }
+func TestRandom(t *testing.T) { t.Parallel(); storetest.RunRandom(t, open, 2, 500) }

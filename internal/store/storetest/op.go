@@ -101,8 +101,10 @@ func opPickNobody(k *kit) {
 }
 
 func opNothing(k *kit) {
-	if k.commit(store.Batch{Op: op("a")}).Replayed || k.commit(store.Batch{Op: op("a")}).Replayed {
-		k.t.Error("a batch without writes was remembered")
+	for range 2 {
+		if k.commit(store.Batch{Op: op("a")}).Replayed {
+			k.t.Error("a batch without writes was remembered")
+		}
 	}
 	if k.commit(withOp(writing(fresh("t1")), op("a"))).Replayed {
 		k.t.Error("a batch with writes was taken for one without")
