@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/dengxu/dengxu"
+)
+
+func TestFirstComeFirstServed(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{Name: "Ann"})
+	b := r.join("main", dengxu.JoinRequest{})
+	if a.Number != "A001" || b.Number != "A002" || *a.Rank != 0 || *b.Rank != 1 {
+		t.Fatalf("numbers %s %s, ranks %d %d", a.Number, b.Number, *a.Rank, *b.Rank)
+	}
+	if a.Estimate.Reason != dengxu.UnknownNoCounter {
+		t.Fatalf("estimate %+v before any counter opened", a.Estimate)
+	}
+	r.clock.Advance(time.Minute)
+	got := r.mustCall("1", "A001")
+	if got.State != dengxu.StateCalling || got.Name != "Ann" || got.WaitSeconds != 60 || got.CallCount != 1 {
+		t.Fatalf("called %+v", got)
+	}
+	if left := got.CallDeadline.Sub(got.CalledAt); left != 5*time.Minute {
+		t.Fatalf("deadline after %v", left)
+	}
+	if p, _ := r.Position(t.Context(), b.ID); *p.Rank != 0 || p.Estimate.Reason != dengxu.UnknownNoData {
+		t.Fatalf("position %+v", p)
+	}
+	_, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{})
+	wantCode(t, err, dengxu.Conflict, "counter_busy")
+	r.do(dengxu.VerbStart, a.ID, dengxu.VerbRequest{})
+	done, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{CompleteCurrent: true})
+	if err != nil || done.Value.Token.Number != "A002" {
+		t.Fatalf("complete and call: %+v %v", done, err)
+	}
+	r.state(a.ID, dengxu.StateCompleted)
+	done, err = r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
+	if err != nil || done.Value.Token != nil || done.Value.Reason != "none_waiting" {
+		t.Fatalf("nobody left: %+v %v", done, err)
+	}
+	r.state(b.ID, dengxu.StateCompleted)
+	r.clean()
+}
+
+func TestMissedComesBackThenIsAbandoned(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.pass(5 * time.Minute) // nobody comes: the deadline passes
+	got := r.state(a.ID, dengxu.StateScheduled)
+	if got.Misses != 1 || got.Reason != "call_timeout" {
+		t.Fatalf("after the first miss %+v", got)
+	}
+	b := r.join("main", dengxu.JoinRequest{})
+	r.pass(30 * time.Second)
+	r.state(a.ID, dengxu.StateWaiting)
+	r.mustCall("1", "A002") // the penalty puts A001 behind
+	r.do(dengxu.VerbComplete, b.ID, dengxu.VerbRequest{})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbMiss, a.ID, dengxu.VerbRequest{})
+	r.do(dengxu.VerbReinstate, a.ID, dengxu.VerbRequest{})
+	r.mustCall("1", "A001")
+	got = r.do(dengxu.VerbMiss, a.ID, dengxu.VerbRequest{})
+	if got.State != dengxu.StateAbandoned {
+		t.Fatalf("the third miss left it %s", got.State)
+	}
+	r.clean()
+}
+
+func TestRecallConfirmAndLimits(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.refuse(dengxu.VerbRecall, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "state")
+	r.mustCall("1", "A001")
+	r.refuse(dengxu.VerbRecall, a.ID, dengxu.VerbRequest{}, dengxu.TooMany, "too_early")
+	r.clock.Advance(30 * time.Second)
+	if got := r.do(dengxu.VerbRecall, a.ID, dengxu.VerbRequest{}); got.CallCount != 2 || got.WaitSeconds != 0 {
+		t.Fatalf("a recall %+v must not touch the wait", got)
+	}
+	r.do(dengxu.VerbConfirm, a.ID, dengxu.VerbRequest{})
+	r.refuse(dengxu.VerbConfirm, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "confirmed_already")
+	r.clock.Advance(30 * time.Second)
+	r.do(dengxu.VerbRecall, a.ID, dengxu.VerbRequest{})
+	r.clock.Advance(30 * time.Second)
+	r.refuse(dengxu.VerbRecall, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "max_calls")
+	r.refuse(dengxu.VerbStart, a.ID, dengxu.VerbRequest{Version: 1}, dengxu.Conflict, "stale_version")
+	r.refuse(dengxu.VerbStart, a.ID, dengxu.VerbRequest{CounterID: "9"}, dengxu.Conflict, "other_counter")
+	r.refuse(dengxu.VerbStart, a.ID, dengxu.VerbRequest{Stars: 3}, dengxu.Invalid, "")
+}
+
+func TestHoldKeepsAndResumeNeedsRoom(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{})
+	b := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbStart, a.ID, dengxu.VerbRequest{})
+	r.do(dengxu.VerbHold, a.ID, dengxu.VerbRequest{})
+	r.mustCall("1", "A002") // a held token does not fill the counter
+	r.pass(3 * time.Hour)
+	r.pass(30 * time.Second)
+	r.state(a.ID, dengxu.StateHeld)
+	r.state(b.ID, dengxu.StateWaiting) // its call timed out long ago, and it waits again
+	r.mustCall("1", "A002")
+	r.refuse(dengxu.VerbResume, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "no_room")
+	r.do(dengxu.VerbComplete, b.ID, dengxu.VerbRequest{})
+	if got := r.do(dengxu.VerbResume, a.ID, dengxu.VerbRequest{}); got.CounterID != "1" || got.State != dengxu.StateServing {
+		t.Fatalf("resumed %+v", got)
+	}
+	r.clean()
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{BusinessID: "p"})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbStart, a.ID, dengxu.VerbRequest{})
+	r.do(dengxu.VerbComplete, a.ID, dengxu.VerbRequest{})
+	other := staffer
+	other.Name = "key:other"
+	_, err := r.Act(t.Context(), other, dengxu.VerbUndo, a.ID, dengxu.VerbRequest{})
+	wantCode(t, err, dengxu.Conflict, "other_actor")
+	if got := r.do(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}); got.State != dengxu.StateServing || got.CounterID != "1" {
+		t.Fatalf("undone %+v", got)
+	}
+	r.do(dengxu.VerbComplete, a.ID, dengxu.VerbRequest{})
+	r.join("main", dengxu.JoinRequest{BusinessID: "p"})
+	r.refuse(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}, dengxu.Exists, "already_in_line")
+	b := r.join("main", dengxu.JoinRequest{})
+	r.do(dengxu.VerbCancel, b.ID, dengxu.VerbRequest{})
+	r.clock.Advance(time.Minute)
+	r.refuse(dengxu.VerbUndo, b.ID, dengxu.VerbRequest{}, dengxu.Conflict, "undo_too_late")
+	r.clean()
+}
+
+func TestTransferKeepsNumberAndPlace(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	r.queue("card", `{"site":"hall","prefix":"C"}`)
+	r.counter("2", `{"site":"hall","queues":["card"]}`)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.clock.Advance(time.Minute)
+	r.join("card", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	got := r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card"})
+	if got.Number != "A001" || got.QueueID != "card" || !got.JoinedAt.Equal(a.JoinedAt) {
+		t.Fatalf("transferred %+v", got)
+	}
+	r.mustCall("2", "A001") // joined earlier than C001
+	r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card", Place: &dengxu.Place{At: dengxu.PlaceTail}})
+	r.mustCall("2", "C001")
+	if _, err := r.SetDoor(t.Context(), staffer, "main", "close", dengxu.DoorRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	r.refuse(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "main"}, dengxu.Closed, "closed")
+	r.refuse(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "no_room") // the counter has C001 now
+	r.clean()
+}
+
+func TestIdempotentCommands(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	by := staffer
+	by.Key, by.Hash = "k1", [16]byte{1}
+	one, err := r.Join(t.Context(), by, "main", dengxu.JoinRequest{})
+	if err != nil || one.Replayed {
+		t.Fatal(one, err)
+	}
+	two, err := r.Join(t.Context(), by, "main", dengxu.JoinRequest{})
+	if err != nil || !two.Replayed || two.Value.ID != one.Value.ID || *two.Value.Rank != 0 {
+		t.Fatalf("repeat: %+v %v", two, err)
+	}
+	by.Hash = [16]byte{2}
+	_, err = r.Join(t.Context(), by, "main", dengxu.JoinRequest{})
+	wantCode(t, err, dengxu.Invalid, "idempotency_key_reused")
+	b := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	by.Key = "k2"
+	first, err := r.CallNext(t.Context(), by, "1", "", dengxu.CallRequest{CompleteCurrent: true, Version: 2})
+	if err != nil || first.Value.Token.ID != b.ID {
+		t.Fatalf("call: %+v %v", first, err)
+	}
+	again, err := r.CallNext(t.Context(), by, "1", "", dengxu.CallRequest{CompleteCurrent: true, Version: 2})
+	if err != nil || !again.Replayed || again.Value.Token.ID != b.ID {
+		t.Fatalf("repeat: %+v %v", again, err)
+	}
+	by.Key = "k3"
+	for i := range 2 {
+		done, err := r.Act(t.Context(), by, dengxu.VerbComplete, b.ID, dengxu.VerbRequest{Version: 2})
+		if err != nil || done.Replayed != (i == 1) || done.Value.State != dengxu.StateCompleted {
+			t.Fatalf("complete %d: %+v %v", i, done, err)
+		}
+	}
+	r.clean()
+}
