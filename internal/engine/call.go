@@ -34,14 +34,21 @@ func (e *Engine) CallNext(ctx context.Context, by By, id dengxu.CounterID, qid d
 		req.Current = "complete"
 	}
 	var last calling
-	res, err := e.commit(ctx, func(w *world) (store.Batch, error) {
-		c, err := e.calling(ctx, w, by, id, qid, req)
-		last = c
-		if err != nil {
-			return store.Batch{}, err
+	var res store.Result
+	var err error
+	for range maxTries {
+		res, err = e.commit(ctx, func(w *world) (store.Batch, error) {
+			c, err := e.calling(ctx, w, by, id, qid, req)
+			last = c
+			if err != nil {
+				return store.Batch{}, err
+			}
+			return last.batch()
+		})
+		if !last.outdated(err) {
+			break
 		}
-		return last.batch()
-	})
+	}
 	if errors.Is(err, errReplayed) {
 		return e.callReplayed(last.replay)
 	}
@@ -173,7 +180,7 @@ func (c *calling) batch() (store.Batch, error) {
 	}
 	b.Op = c.by.op("call")
 	b.Expect = append(b.Expect, c.c.steady()...)
-	b.Expect = append(b.Expect, store.RoomAt{Counter: c.c.id, Max: c.c.maxServing, Freed: freed})
+	b.Expect = append(b.Expect, c.room(freed))
 	for _, from := range c.queues {
 		q := from.queue
 		b.Expect = append(b.Expect, q.steady()...)
@@ -196,6 +203,29 @@ func (c *calling) batch() (store.Batch, error) {
 	}
 	err := c.c.openToday(&b, c.by)
 	return b, err
+}
+
+// room expects room for the called one. When the request says what happens to
+// whatever the counter has, without naming it, then also that this is what was
+// read: nobody else was called here meanwhile.
+func (c *calling) room(freed int) store.RoomAt {
+	if c.guesses() {
+		return store.RoomAt{Counter: c.c.id, Max: 1, Freed: freed}
+	}
+	return store.RoomAt{Counter: c.c.id, Max: c.c.maxServing, Freed: freed}
+}
+
+func (c *calling) guesses() bool { return c.req.Current != "" && c.req.CurrentTokenID == "" }
+
+// outdated reports whether a call was refused because another token came to
+// the counter after it was read.
+func (c *calling) outdated(err error) bool {
+	r, ok := errors.AsType[*store.Refused](err)
+	if !ok || !c.guesses() {
+		return false
+	}
+	_, room := r.By.(store.RoomAt)
+	return room
 }
 
 // steady is what every command at a counter expects: its settings, its state

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/memstore"
+	"github.com/dengxu/dengxu/internal/store/storetest"
+)
+
+// interrupted is a store in which something else happens after a read.
+type interrupted struct {
+	store.Store
+	next func() // once
+}
+
+func (s *interrupted) View(ctx context.Context, a store.Ask) (store.View, error) {
+	v, err := s.Store.View(ctx, a)
+	if f := s.next; f != nil {
+		s.next = nil
+		f()
+	}
+	return v, err
+}
+
+// raced is a hall in which others act between an operation's reading and its
+// writing.
+func raced(t *testing.T, counter string) (*rig, *interrupted) {
+	t.Helper()
+	clock := storetest.NewClock()
+	s := &interrupted{Store: memstore.New(memstore.Options{Wall: clock.Wall, Mono: clock.Mono})}
+	r := rigOver(t, s, clock)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall"}`)
+	r.counter("1", counter)
+	return r, s
+}
+
+func TestCurrentIsWhatTheCounterHasAtTheCommit(t *testing.T) {
+	t.Parallel()
+	for name, counter := range map[string]string{
+		"one place":  `{"site":"hall","queues":["main"]}`,
+		"two places": `{"site":"hall","queues":["main"],"max_serving":2}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, s := raced(t, counter)
+			a := r.join("main", dengxu.JoinRequest{})
+			r.join("main", dengxu.JoinRequest{})
+			s.next = func() { r.mustCall("1", "A001") }
+			done, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
+			if err != nil || done.Value.Token == nil || done.Value.Token.Number != "A002" {
+				t.Fatalf("complete and call: %+v %v, want A002", done.Value, err)
+			}
+			r.state(a.ID, dengxu.StateCompleted)
+		})
+	}
+}
+
+func TestCurrentIsNotGuessedAmongSeveral(t *testing.T) {
+	t.Parallel()
+	r, s := raced(t, `{"site":"hall","queues":["main"],"max_serving":2}`)
+	for range 3 {
+		r.join("main", dengxu.JoinRequest{})
+	}
+	a := r.mustCall("1", "A001")
+	s.next = func() { r.mustCall("1", "A002") }
+	_, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
+	if dengxu.CodeOf(err) != dengxu.Invalid {
+		t.Fatalf("complete one of two: %v, want invalid", err)
+	}
+	r.state(a.ID, dengxu.StateCalling)
+}
