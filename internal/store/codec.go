@@ -124,7 +124,7 @@ func (e *Encoder) Nested(tag int, fields func(*Encoder)) {
 // it ends the reading: Next answers false and Err tells.
 type Decoder struct {
 	buf  []byte
-	text string // the bytes of buf once more: strings are cut out of it
+	text string // the bytes of buf once more, if a text was asked for: strings are cut out of it
 	at   int
 	end  int
 	err  error
@@ -139,7 +139,7 @@ type Decoder struct {
 // NewDecoder reads the record in b, all of it. Texts that it answers share one
 // copy of b, so keeping one keeps all; bytes are copies.
 func NewDecoder(b []byte) *Decoder {
-	d := &Decoder{buf: b, text: string(b), end: len(b)}
+	d := &Decoder{buf: b, end: len(b)}
 	switch {
 	case len(b) == 0:
 		d.fail("is empty")
@@ -235,6 +235,9 @@ func (d *Decoder) Near(base int64) int64 { return base + d.Int() }
 func (d *Decoder) Text() string {
 	if !d.want(kindBytes) {
 		return ""
+	}
+	if d.text == "" {
+		d.text = string(d.buf)
 	}
 	return d.text[d.from:d.to]
 }

@@ -168,6 +168,7 @@ func (s *Store) putOp(e *ledger.Effects) {
 	w.key, w.value = opKey(w.key, e.OpKey.Scope, e.OpKey.Key), appendOp(w.value[:0], e.Op)
 	w.set()
 	s.ops[string(w.key)] = e.Op
+	s.filter.add(w.key, e.Op.Expires)
 	s.sweep.wrote(1)
 }
 

@@ -3,6 +3,7 @@ package pebblestore
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -152,9 +153,9 @@ func (s *Store) readMeta(db *pebble.DB) error {
 
 // readAll builds the indexes and checks the state sum and the log.
 func (s *Store) readAll(db *pebble.DB) error {
-	// The log is only walked along, which can be done beside the rest.
+	// The log and the operations need nothing of the rest, nor it of them.
 	walked := make(chan error, 1)
-	go func() { walked <- s.walkEvents(db) }()
+	go func() { walked <- errors.Join(s.walkEvents(db), s.readOps(db)) }()
 	sum, err := s.readState(db)
 	err = errors.Join(err, <-walked)
 	if err != nil {
@@ -250,6 +251,17 @@ func (s *Store) readSeries(key, value []byte, hash uint64) error {
 	v, err := decodeDaily(value)
 	s.index.series[ledger.SeriesKey{Site: dengxu.SiteID(site), Name: name}] = &daily{v, hash}
 	return err
+}
+
+// readOps fills the filter.
+func (s *Store) readOps(db *pebble.DB) error {
+	return scan(db, prefixOp, func(key, value []byte) error {
+		expires, err := decodeExpires(value)
+		if err == nil && expires > s.meta.Clock.Now/int64(time.Millisecond) {
+			s.filter.add(key, expires)
+		}
+		return err
+	})
 }
 
 // walkEvents checks that the log has no gap.

@@ -100,6 +100,8 @@ type Store struct {
 	cache recordCache
 	ops   map[string]*ledger.OpRecord // by key: remembered, not yet in db
 	marks map[string]mark             // the same
+	// filter knows which operations may be remembered at all.
+	filter opFilter
 
 	watch watchers
 }

@@ -103,6 +103,17 @@ func decodeOp(b []byte) (*ledger.OpRecord, error) {
 	return op, d.Err()
 }
 
+// decodeExpires reads when an operation is over and leaves the rest.
+func decodeExpires(b []byte) (int64, error) {
+	d := store.NewDecoder(b)
+	for d.Next() {
+		if d.Tag() == 2 {
+			return d.Int(), d.Err()
+		}
+	}
+	return 0, d.Err()
+}
+
 // mark is when a business id's last token ended, and when that is forgotten.
 type mark struct {
 	at, until int64

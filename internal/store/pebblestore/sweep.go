@@ -88,9 +88,10 @@ func (s *Store) sweepLoop() {
 
 // sweepRound looks at some keys and drops those whose time is over.
 func (s *Store) sweepRound(w *sweeper) error {
-	s.mu.RLock()
+	s.mu.Lock()
 	now := s.tick()
-	s.mu.RUnlock()
+	s.filter.forget(now)
+	s.mu.Unlock()
 	over, err := s.sweepScan(w, now)
 	if err != nil {
 		return err
@@ -152,11 +153,7 @@ func expiry(key, value []byte) (int64, error) {
 		m, err := decodeMark(value)
 		return m.until, err
 	}
-	op, err := decodeOp(value)
-	if err != nil {
-		return 0, err
-	}
-	return op.Expires, nil
+	return decodeExpires(value)
 }
 
 // forget drops keys that are still over.

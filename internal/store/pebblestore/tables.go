@@ -69,6 +69,9 @@ func (t tables) Op(scope, key string) (*ledger.OpRecord, error) { return t.s.op(
 // mu in either way.
 func (s *Store) op(scope, key string) (*ledger.OpRecord, error) {
 	k := opKey(nil, scope, key)
+	if !s.filter.has(k) {
+		return nil, nil
+	}
 	if op := s.ops[string(k)]; op != nil {
 		return op, nil
 	}

@@ -1,0 +1,153 @@
+package pebblestore_test
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/pebblestore"
+)
+
+const day = 20_700
+
+// joinBatch is what the engine commits for a join of one person: a record of
+// about 180 bytes with business id, holder mark, number, quota, operation,
+// rank and event.
+func joinBatch(n uint64) store.Batch {
+	id := dengxu.TokenID(fmt.Sprintf("%010x", n) + rand.Text()[:16])
+	line := store.LineKey{Queue: "clinic", Gen: day}
+	business := fmt.Sprintf("customer-%09d", n)
+	return store.Batch{
+		Site: "main",
+		Op:   store.Op{Scope: "key-kiosk", Key: rand.Text(), Hash: [16]byte{1, 2, 3}, Keep: 24 * 3600 * 1000},
+		Expect: []store.Expectation{
+			store.DocAt{Key: store.DocKey{Kind: store.DocQueue, ID: "clinic"}},
+			store.HolderFree{Holder: store.HolderKey{Line: line, Business: business}},
+			store.CountBelow{Line: line, States: []dengxu.State{dengxu.StateWaiting, dengxu.StateScheduled}, Max: 1 << 30},
+			store.TallyBelow{Key: store.TallyKey{Name: "joins/clinic", Day: day}, Max: 1 << 30},
+		},
+		Tokens: []store.TokenWrite{{
+			Token: store.Token{
+				ID: id, Site: "main", Queue: "clinic", Gen: day, Group: "ordinary", Prefix: "A", Width: 3,
+				State: dengxu.StateWaiting, Version: 1, Since: store.Now, JoinedAt: store.Now, Place: store.Now,
+				Lane: order.Lane{K: order.Ordinary}, Factor: 1000, Business: business, Unique: true,
+				Channel: "kiosk", Name: "Ada Lovelace-Byron", Phone: "+441234567890", Due: store.Now + 7_200_000,
+				Attrs: []byte(`{"age":71,"vip_level":0,"language":"en"}`),
+			},
+			Series: &store.Series{Name: "A", Day: day, First: 1},
+		}},
+		Tallies: []store.TallyAdd{{Key: store.TallyKey{Name: "joins/clinic", Day: day}, N: 1}},
+		Events:  []store.EventSpec{{Type: dengxu.EventJoined, Token: 1, Actor: "kiosk"}},
+		Ranks:   []store.RankOf{{Token: 1}},
+	}
+}
+
+// rawJoin is the same keys and bytes as one batch of pebble.
+type rawJoin struct {
+	db *pebble.DB
+	n  atomic.Uint64
+}
+
+func (r *rawJoin) join() error {
+	n := r.n.Add(1)
+	id := fmt.Sprintf("%010x", n) + rand.Text()[:16]
+	b := r.db.NewBatch()
+	defer b.Close()
+	for _, kv := range []struct {
+		key  string
+		size int
+	}{
+		{"t" + id, 184}, {"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88}, {"o\x09key-kiosk" + rand.Text(), 56},
+		{"M", 52}, {"sA", 8}, {"yjoins/clinic", 8},
+	} {
+		value := make([]byte, kv.size)
+		_, _ = rand.Read(value) // never fails
+		if err := b.Set([]byte(kv.key), value, nil); err != nil {
+			return err
+		}
+	}
+	return b.Commit(pebble.Sync)
+}
+
+// callers runs do n times from some goroutines and returns the rate.
+func callers(b *testing.B, some, n int, do func(i uint64) error) float64 {
+	b.Helper()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	start := time.Now()
+	for range some {
+		wg.Go(func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				if err := do(uint64(i)); err != nil { //nolint:gosec // positive
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(n) / time.Since(start).Seconds()
+}
+
+// BenchmarkJoin measures durable joins beside raw synced batches of pebble of
+// the same keys and bytes, in turns, and reports the ratio.
+func BenchmarkJoin(b *testing.B) {
+	for _, some := range []int{1, 64, 256} {
+		b.Run(fmt.Sprint(some, " callers"), func(b *testing.B) {
+			dir := b.TempDir()
+			s, err := pebblestore.Open(pebblestore.Options{Dir: filepath.Join(dir, "store")})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, MemTableSize: 64 << 20, Logger: quiet{}}
+			for i := range o.Levels {
+				o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+			}
+			db, err := pebble.Open(filepath.Join(dir, "raw"), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer db.Close()
+			raw := &rawJoin{db: db}
+			var joins, raws, rounds float64
+			var base uint64
+			for b.Loop() {
+				// A round is about a quarter of a second of each.
+				n := 1000
+				if some > 1 {
+					n = 10_000
+				}
+				joins += callers(b, some, n, func(i uint64) error {
+					_, err := s.Commit(b.Context(), joinBatch(base+i))
+					return err
+				})
+				raws += callers(b, some, n, func(uint64) error { return raw.join() })
+				base += uint64(n) //nolint:gosec // positive
+				rounds++
+			}
+			b.ReportMetric(joins/rounds, "joins/s")
+			b.ReportMetric(raws/rounds, "raw/s")
+			b.ReportMetric(joins/raws, "ratio")
+		})
+	}
+}
+
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(f string, a ...any) {
+	panic(fmt.Sprintf(f, a...))
+}
