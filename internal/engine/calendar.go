@@ -22,10 +22,17 @@ func wallInstant(zone *time.Location, wall int64) int64 {
 		_, offset := t.Zone()
 		reached := max(at, wall-int64(offset)*1000)
 		_, end := t.ZoneBounds()
-		if end.IsZero() || reached < end.UnixMilli() {
+		until := end.UnixMilli()
+		if until <= at {
+			// On 31 December of leap years the standard library says so, where
+			// a zone goes by its rule for the future (Go 1.26). No rule changes
+			// the offset on that day.
+			until = at + 60*msMinute
+		}
+		if end.IsZero() || reached < until {
 			return reached
 		}
-		at = end.UnixMilli()
+		at = until
 	}
 }
 

@@ -54,6 +54,7 @@ func TestDayAt(t *testing.T) {
 		{"at the second 02:30 nothing begins", "Europe/Berlin", at0230, "2026-10-25T02:30:00+01:00", "2026-10-25", "2026-10-26T02:30:00+01:00"},
 		{"midnight that does not exist (Santiago)", "America/Santiago", 0, "2026-09-05T23:59:59-04:00", "2026-09-05", "2026-09-06T01:00:00-03:00"},
 		{"apia left out 2011-12-30", "Pacific/Apia", 0, "2011-12-29T23:00:00-10:00", "2011-12-29", "2011-12-31T00:00:00+14:00"},
+		{"the last day of a leap year, by the rule for the future", "Europe/Berlin", 0, "2040-12-31T12:00:00+01:00", "2040-12-31", "2041-01-01T00:00:00+01:00"},
 		{"before the epoch", "UTC", 0, "1969-12-31T12:00:00Z", "1969-12-31", "1970-01-01T00:00:00Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
