@@ -33,7 +33,7 @@ type Options struct {
 	// Tick is how often the logs are read without a hint; 0 = 15 s, less or
 	// more by a tenth.
 	Tick time.Duration
-	// Buffer is how many events a subscriber may be behind; 0 = 256.
+	// Buffer is how many events a subscriber may be behind; 0 = 1024.
 	Buffer int
 	// MaxSubscribers bounds the subscriptions; 0 = 20,000.
 	MaxSubscribers int
@@ -77,7 +77,7 @@ func New(o Options) *Feed {
 		o.Tick = 15 * time.Second
 	}
 	if o.Buffer == 0 {
-		o.Buffer = 256
+		o.Buffer = 1024
 	}
 	if o.MaxSubscribers == 0 {
 		o.MaxSubscribers = 20_000

@@ -34,7 +34,8 @@ type Item struct {
 	Cursor string // Event.ID, or where it goes on after a reset
 }
 
-// item is an entry on its way to a subscriber.
+// item is an entry on its way to subscribers, who share it and do not change
+// it.
 type item struct {
 	at    store.Cursor
 	event *dengxu.Event
@@ -50,7 +51,7 @@ type Subscription struct {
 
 	// live has the feed's Buffer: what a reader may be behind. It is closed
 	// when the subscription is dropped; why says the reason.
-	live chan item
+	live chan *item
 	why  error
 
 	joined bool // live gets events
@@ -76,7 +77,7 @@ func (f *Feed) Subscribe(ctx context.Context, filter Filter, after Cursor) (*Sub
 	if err := f.admit(); err != nil {
 		return nil, err
 	}
-	s := &Subscription{feed: f, filter: filter, pos: slices.Clone(after), live: make(chan item, f.o.Buffer)}
+	s := &Subscription{feed: f, filter: filter, pos: slices.Clone(after), live: make(chan *item, f.o.Buffer)}
 	if after == nil {
 		s.pos, s.joined = slices.Clone(f.tails), true
 		f.subs[s] = struct{}{}
@@ -151,7 +152,7 @@ func (s *Subscription) Next(ctx context.Context) (Item, error) {
 }
 
 // take moves the position past an item; what the reader has had is not fresh.
-func (s *Subscription) take(it item) (Item, bool) {
+func (s *Subscription) take(it *item) (Item, bool) {
 	at := &s.pos[it.at.Partition]
 	if !it.reset && at.Epoch == it.at.Epoch && it.at.Number <= at.Number {
 		return Item{}, false
@@ -181,7 +182,7 @@ func (s *Subscription) catchUp(ctx context.Context) (Item, error) {
 				s.pos[at.Partition] = at
 				continue
 			}
-			out, _ := s.take(item{at: at, event: s.feed.wire(at, &e)})
+			out, _ := s.take(&item{at: at, event: s.feed.wire(at, &e)})
 			return out, nil
 		}
 		if s.next == len(s.pos) {
@@ -197,7 +198,7 @@ func (s *Subscription) catchUp(ctx context.Context) (Item, error) {
 		}
 		page.End.Partition = s.pos[s.next].Partition
 		if page.Reset {
-			out, _ := s.take(item{at: page.End, reset: true})
+			out, _ := s.take(&item{at: page.End, reset: true})
 			return out, nil
 		}
 		if len(page.Events) == 0 {

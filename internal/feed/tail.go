@@ -153,8 +153,9 @@ func (f *Feed) cut(end store.Cursor) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tails[end.Partition] = end
+	it := &item{at: end, reset: true}
 	for s := range f.subs {
-		f.push(s, item{at: end, reset: true})
+		f.push(s, it)
 	}
 	for h := range f.hints {
 		h.give()
@@ -171,15 +172,15 @@ func (f *Feed) fanOut(page store.EventPage) {
 		e := &page.Events[i]
 		at := store.Cursor{Partition: p, Epoch: page.End.Epoch, Number: e.Number}
 		f.tails[p] = at
-		var wire *dengxu.Event
+		var it *item
 		for s := range f.subs {
 			if !s.filter.wants(e) {
 				continue
 			}
-			if wire == nil {
-				wire = f.wire(at, e)
+			if it == nil {
+				it = &item{at: at, event: f.wire(at, e)}
 			}
-			f.push(s, item{at: at, event: wire})
+			f.push(s, it)
 		}
 		for h := range f.hints {
 			if h.filter.wants(e) {
@@ -202,7 +203,7 @@ func (f *Feed) wire(at store.Cursor, e *store.Event) *dengxu.Event {
 }
 
 // push never waits: a full subscriber is dropped. The caller holds mu.
-func (f *Feed) push(s *Subscription, it item) {
+func (f *Feed) push(s *Subscription, it *item) {
 	select {
 	case s.live <- it:
 	default:

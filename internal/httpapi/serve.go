@@ -132,7 +132,10 @@ func (s *server) stats(c *call, p *struct {
 		p.From = p.To.Add(-24 * time.Hour)
 	}
 	bucket := time.Hour
-	if p.Bucket >= 1 { // also false for a NaN, which no bound catches
+	if p.Bucket != 0 {
+		if !(p.Bucket >= 1) { // a NaN, which no bound of a schema catches
+			return nil, dengxu.Fieldf(dengxu.Invalid, "bucket", "bucket is not a number")
+		}
 		bucket = time.Duration(p.Bucket * float64(time.Second))
 	}
 	if !p.From.Before(p.To) {

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzStrict holds the parser to encoding/json: what it takes has the same
+// value there, and what it refuses is refused there too, or is one of the
+// things that it is stricter about.
+func FuzzStrict(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"]}`, ` [ ] `, `{}`, `0`, `01`, `-`, `1.`, `1e`, `"\q"`, `"`, `{"a":1,}`, `[1,]`,
+		`{"a":1,"a":2}`, `{"a":1 "b":2}`, "\"\xff\"", `nul`, `truex`, strings.Repeat("[", 40), `{"a"}`, `{1:2}`, `1e400`, "\"\x01\"", `{"\u0061":1,"a":2}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var got, want any
+		err := unmarshalStrict(data, &got)
+		wrong := json.Unmarshal(data, &want)
+		if err == nil {
+			if wrong != nil {
+				t.Fatalf("%q was taken; encoding/json: %v", data, wrong)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%q: %s", data, diff)
+			}
+			return
+		}
+		stricter := strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "levels") ||
+			strings.Contains(err.Error(), "UTF-8") && !utf8.Valid(data)
+		if wrong == nil && !stricter {
+			t.Fatalf("%q was refused: %v", data, err)
+		}
+	})
+}
