@@ -12,8 +12,10 @@ TEST_TIMEOUT ?= 12m
 TORTURE_PKGS ?= ./...
 TORTURE_TIMEOUT ?= 3h
 BENCH ?= .
-BENCH_PKGS ?= ./internal/order ./internal/store/pebblestore ./internal/httpapi ./internal/app
-BENCH_FLAGS ?= -benchmem
+# Comparisons take turns with what they are compared with, once through; the
+# small ones are repeated until they are steady.
+BENCH_TURNS ?= ./internal/bench
+BENCH_PKGS ?= ./internal/order ./internal/store/pebblestore
 # Every package with golden files takes -update.
 GOLDEN_PKGS = $(sort $(dir $(shell grep -rlE --include='*_test.go' 'flag\.Bool."update"' . )))
 
@@ -49,8 +51,9 @@ torture: deps ## the long tests: kills, power loss, clocks, many seeds
 	DENGXU_TORTURE=1 $(GO) test -race -count 1 -timeout $(TORTURE_TIMEOUT) $(TORTURE_PKGS)
 
 .PHONY: bench
-bench: ## measure stores and HTTP, one package after the other
-	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -timeout 1h $(BENCH_FLAGS) $(BENCH_PKGS)
+bench: ## measure the store and HTTP beside what they stand on (some minutes, alone on the machine)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 1h $(BENCH_TURNS)
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 1h $(BENCH_PKGS)
 
 .PHONY: docs
 docs: ## write generated pages and golden files anew
