@@ -243,15 +243,15 @@ func (c *counter) openToday(b *store.Batch, by By) error {
 	if c.shown() == dengxu.CounterOpen {
 		return nil
 	}
-	doc, err := c.writeState(counterState{State: dengxu.CounterOpen, Day: c.site.state.Day})
+	next := counterState{State: dengxu.CounterOpen, Day: c.site.state.Day}
+	doc, err := c.writeState(next)
 	if err != nil {
 		return err
 	}
+	event, err := c.stateEvent(next, by.Name)
 	b.Docs = append(b.Docs, doc)
-	b.Events = append(b.Events, store.EventSpec{
-		Type: dengxu.EventCounterState, Counter: c.id, Actor: by.Name, Data: []byte(`{"state":"open"}`),
-	})
-	return nil
+	b.Events = append(b.Events, event)
+	return err
 }
 
 // callError puts a refusal of a call into words.

@@ -89,7 +89,7 @@ func counterMove(w *world, by By, id dengxu.CounterID, state dengxu.CounterState
 	if c.shown() == state && c.state.Reason == reason && c.state.State == state {
 		return b, errUnchanged
 	}
-	write, err := docWrite(store.DocCounterState, string(id), c.site.id, next, 0, c.stateV)
+	write, err := c.writeState(next)
 	if err != nil {
 		return b, err
 	}

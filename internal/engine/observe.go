@@ -18,6 +18,7 @@ type calls struct {
 // the log. It renews settings that another process changed and keeps the last
 // calls. Replaying the log's end at a start is how they come back.
 func (e *Engine) Observe(ctx context.Context, ev store.Event) {
+	e.follow(ctx, ev)
 	switch ev.Type { //nolint:exhaustive // the others change nothing that is kept
 	case dengxu.EventCalled, dengxu.EventRecalled:
 		e.calls.mu.Lock()
