@@ -3,8 +3,9 @@ package store
 import (
 	"encoding/base32"
 	"encoding/binary"
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -130,7 +131,9 @@ func (t *Token) Clone() Token {
 
 // Label is the printed number, such as A012.
 func (t *Token) Label() string {
-	return fmt.Sprintf("%s%0*d", t.Prefix, t.Width, t.Number)
+	var buf [32]byte // longer than prefix and number mostly are: every event has a label
+	number := strconv.AppendInt(buf[:0], t.Number, 10)
+	return t.Prefix + strings.Repeat("0", max(t.Width-len(number), 0)) + string(number)
 }
 
 var refEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)

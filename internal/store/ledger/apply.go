@@ -136,6 +136,9 @@ func (w *work) holders() error {
 			r.Token = by
 			return r
 		}
+		if len(w.b.Tokens) == 1 {
+			break
+		}
 		if taken == nil {
 			taken = make(map[store.HolderKey]dengxu.TokenID, len(w.b.Tokens))
 		}

@@ -18,7 +18,7 @@ func (w *work) expectations() error {
 
 // expect is one case a kind of expectation.
 func (w *work) expect(x store.Expectation) error {
-	r := w.refuse(x)
+	r := store.Refused{By: x, Now: w.now} // on the stack: nearly all hold
 	holds := false
 	switch x := x.(type) {
 	case store.DocAt:
@@ -57,7 +57,8 @@ func (w *work) expect(x store.Expectation) error {
 		return fmt.Errorf("ledger: expectation %T is not known", x)
 	}
 	if !holds {
-		return r
+		refused := r
+		return &refused
 	}
 	return nil
 }

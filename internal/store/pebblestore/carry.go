@@ -72,7 +72,10 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 
 func (s *Store) putToken(c *ledger.TokenChange) {
 	id, w := c.After.ID, &s.out
-	after := new(c.After.Clone())
+	// The effects stay with the cache, without the record before and with
+	// nothing that the caller has.
+	after := &c.After
+	*after, c.Before = after.Clone(), nil
 	s.cache.put(id, cached{after, c.Archived})
 	w.value = store.AppendToken(w.value[:0], after)
 	en := s.index.tokens[id]

@@ -21,7 +21,7 @@ import (
 
 const (
 	// groupCalls is how many calls one group takes.
-	groupCalls = 256
+	groupCalls = 64
 	// groupBytes ends a group early, so that a batch stays far below pebble's
 	// memtable.
 	groupBytes = 4 << 20

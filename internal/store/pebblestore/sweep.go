@@ -12,14 +12,15 @@ import (
 
 // What is remembered for a while only is dropped by a goroutine beside the
 // committer. What is written drives it: for each operation that comes it looks
-// at two that are there, so that it keeps pace, and an idle store does nothing.
+// at one that is there, so that it keeps pace, and an idle store does nothing.
 
 const (
 	// sweepAfter is how many operations and events are written between two
 	// rounds.
 	sweepAfter = 1024
-	// sweepKeys is how many keys a round looks at.
-	sweepKeys = 2 * sweepAfter
+	// sweepKeys is how many operations and marks a round looks at: one for
+	// each that came, since an operation comes with an event.
+	sweepKeys = sweepAfter / 2
 	// sweepBatch is how many keys one errand of the committer drops.
 	sweepBatch = 256
 
