@@ -126,6 +126,20 @@ func TestClockOverARestart(t *testing.T) {
 	wantTime(t, "restarted long after", c.tick(), c.wall)
 }
 
+func TestClockDoubtThatIsGoneAtARestart(t *testing.T) {
+	t.Parallel()
+	c := startClock()
+	c.jump(time.Hour)
+	c.pass(time.Minute)
+	c.Clock, c.mono = store.ClockFrom(c.State()), 0
+	c.wall = c.wall.Add(-time.Hour)
+	wantTime(t, "restarted with the wall as before the jump", c.tick(), noon.Add(time.Minute))
+	wantTime(t, "at full speed", c.pass(time.Minute), noon.Add(2*time.Minute))
+	if s := c.State(); s.Behind != 0 || s.Doubt != 0 || s.Doubted != 0 {
+		t.Errorf("left over: %+v", s)
+	}
+}
+
 // TestClockProperties: whatever the clocks do, now never runs backwards, runs
 // at most a minute ahead of real time unless a jump has stayed for two, and
 // comes back to the wall clock when that behaves.

@@ -63,7 +63,8 @@ func (x *index) add(t *store.Token) {
 }
 
 // drop takes a record, as it was added, out of everything but the list by
-// arrival, in which a changed record keeps its place.
+// arrival, in which a changed record keeps its place. All records of a batch
+// are dropped before the first is added, for they may hand a mark over.
 func (x *index) drop(t *store.Token) {
 	ix := t.Indexes()
 	if l := x.lines[ix.Line]; l != nil {
@@ -77,8 +78,7 @@ func (x *index) drop(t *store.Token) {
 			delete(x.lines, ix.Line)
 		}
 	}
-	// A token of the same batch may have taken the mark already.
-	if ix.Holder.Business != "" && x.holders[ix.Holder] == t.ID {
+	if ix.Holder.Business != "" {
 		delete(x.holders, ix.Holder)
 	}
 	if ix.Counter != "" {

@@ -107,8 +107,8 @@ func listBounded(k *kit) {
 	}
 	k.join("last", func(t *store.Token) { t.Name = "Zoë" })
 	p, err := k.s.List(k.t.Context(), store.ListAsk{Text: "zoë", Limit: 5})
-	if err != nil || p.Next == 0 && len(p.Tokens) == 0 {
-		k.t.Errorf("the first page has %d tokens and next %d, %v; want more to come", len(p.Tokens), p.Next, err)
+	if err != nil || p.Next == 0 || len(p.Tokens) != 0 {
+		k.t.Errorf("the first page has %d tokens and next %d, %v; want none yet and more to come", len(p.Tokens), p.Next, err)
 	}
 	if got := ids(k.list(store.ListAsk{Text: "zoë", Limit: 5})); got != "last" {
 		k.t.Errorf("all pages: %q", got)
