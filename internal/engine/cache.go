@@ -3,12 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -102,6 +99,9 @@ func (s *siteDocs) add(d store.Doc) {
 	}
 }
 
+// statesOnly reports whether no settings are among the documents.
+func (s *siteDocs) statesOnly() bool { return len(s.sites)+len(s.queues)+len(s.counters) == 0 }
+
 // siteOf finds the site of a document that does not say it.
 func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 	switch key.Kind {
@@ -120,55 +120,6 @@ func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 	return ""
 }
 
-// draft is a site being built: copies that may still be changed.
-type draft struct {
-	site     *site
-	queues   map[dengxu.QueueID]*queue
-	counters map[dengxu.CounterID]*counter
-}
-
-// rebuild replaces one site and all that is in it. The copies share what was
-// compiled from unchanged settings, so a state that moves costs a copy of the
-// structs and nothing else.
-func (w *world) rebuild(id dengxu.SiteID, docs *siteDocs, parts int) []error {
-	d := draft{queues: make(map[dengxu.QueueID]*queue), counters: make(map[dengxu.CounterID]*counter)}
-	if old := w.sites[id]; old != nil {
-		d.site = new(*old)
-		for _, q := range old.queues {
-			d.queues[q.id] = new(*q)
-			delete(w.queues, q.id)
-		}
-		for _, c := range old.counters {
-			d.counters[c.id] = new(*c)
-			delete(w.counters, c.id)
-		}
-	} else {
-		d.site = &site{id: id, partition: partitionOfSite(id, parts)}
-	}
-	bad := d.apply(docs)
-	if d.site.version == 0 {
-		delete(w.sites, id)
-		return bad
-	}
-	bad = append(bad, d.link(len(docs.queues)+len(docs.counters)+len(docs.sites) > 0)...)
-	for _, q := range d.site.queues {
-		if other := w.queues[q.id]; other != nil {
-			bad = append(bad, fmt.Errorf("queue %s is in site %s and in site %s", q.id, other.site.id, id))
-			continue
-		}
-		w.queues[q.id] = q
-	}
-	for _, c := range d.site.counters {
-		if other := w.counters[c.id]; other != nil {
-			bad = append(bad, fmt.Errorf("counter %s is in site %s and in site %s", c.id, other.site.id, id))
-			continue
-		}
-		w.counters[c.id] = c
-	}
-	w.sites[id] = d.site
-	return bad
-}
-
 // partitionOfSite spreads sites over the partitions of a store. What belongs to
 // no site ("") is in the first.
 func partitionOfSite(id dengxu.SiteID, parts int) store.Partition {
@@ -178,162 +129,4 @@ func partitionOfSite(id dengxu.SiteID, parts int) store.Partition {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // never fails
 	return store.Partition(h.Sum32() % uint32(max(1, parts)))
-}
-
-// apply reads the documents into the draft.
-func (d *draft) apply(docs *siteDocs) (bad []error) {
-	each := func(list []store.Doc, read func(store.Doc) error) {
-		for _, doc := range list {
-			if err := read(doc); err != nil {
-				bad = append(bad, fmt.Errorf("%s %s: %w", doc.Key.Kind, doc.Key.ID, err))
-			}
-		}
-	}
-	each(docs.sites, d.readSite)
-	each(docs.states, func(doc store.Doc) error {
-		return readState(doc, &d.site.state, &d.site.stateV)
-	})
-	each(docs.queues, d.readQueue)
-	each(docs.queueStates, func(doc store.Doc) error {
-		if q := d.queues[dengxu.QueueID(doc.Key.ID)]; q != nil {
-			return readState(doc, &q.state, &q.stateV)
-		}
-		return nil
-	})
-	each(docs.counters, d.readCounter)
-	each(docs.counterStates, func(doc store.Doc) error {
-		if c := d.counters[dengxu.CounterID(doc.Key.ID)]; c != nil {
-			return readState(doc, &c.state, &c.stateV)
-		}
-		return nil
-	})
-	return bad
-}
-
-// readState reads a document of running state unless a newer one is there.
-func readState[T any](doc store.Doc, state *T, version *uint64) error {
-	var read T
-	switch {
-	case doc.Version == 0:
-	case doc.Version <= *version:
-		return nil
-	default:
-		if err := json.Unmarshal(doc.Body, &read); err != nil {
-			return err
-		}
-	}
-	*state, *version = read, doc.Version
-	return nil
-}
-
-func (d *draft) readSite(doc store.Doc) error {
-	switch {
-	case doc.Version == 0:
-		d.site.version = 0
-		return nil
-	case doc.Version <= d.site.version:
-		return nil
-	}
-	s := *d.site
-	var set dengxu.Site
-	if err := json.Unmarshal(doc.Body, &set); err != nil {
-		return err
-	}
-	s.raw, s.version = doc.Body, doc.Version
-	if err := s.compile(set); err != nil {
-		return err
-	}
-	d.site = &s
-	return nil
-}
-
-func (d *draft) readQueue(doc store.Doc) error {
-	id := dengxu.QueueID(doc.Key.ID)
-	q := queue{id: id}
-	if old := d.queues[id]; old != nil {
-		q = *old
-	}
-	switch {
-	case doc.Version == 0:
-		delete(d.queues, id)
-		return nil
-	case doc.Version <= q.version:
-		return nil
-	}
-	var set dengxu.Queue
-	if err := json.Unmarshal(doc.Body, &set); err != nil {
-		return err
-	}
-	q.raw, q.version = doc.Body, doc.Version
-	q.compile(set)
-	d.queues[id] = &q
-	return nil
-}
-
-func (d *draft) readCounter(doc store.Doc) error {
-	id := dengxu.CounterID(doc.Key.ID)
-	c := counter{id: id}
-	if old := d.counters[id]; old != nil {
-		c = *old
-	}
-	switch {
-	case doc.Version == 0:
-		delete(d.counters, id)
-		return nil
-	case doc.Version <= c.version:
-		return nil
-	}
-	var set dengxu.Counter
-	if err := json.Unmarshal(doc.Body, &set); err != nil {
-		return err
-	}
-	c.raw, c.version = doc.Body, doc.Version
-	c.compile(set)
-	d.counters[id] = &c
-	return nil
-}
-
-// link makes the copies point at each other. Which classes compete is worked
-// out anew only when settings changed.
-func (d *draft) link(settings bool) (bad []error) {
-	s := d.site
-	s.queues = sortedBy(d.queues, func(q *queue) string { return string(q.id) })
-	s.counters = sortedBy(d.counters, func(c *counter) string { return string(c.id) })
-	for _, q := range s.queues {
-		q.site = s
-	}
-	for _, c := range s.counters {
-		c.site = s
-		c.queues = make([]served, 0, len(c.set.Queues))
-		for _, name := range c.set.Queues {
-			q := d.queues[name.ID]
-			if q == nil {
-				bad = append(bad, fmt.Errorf("counter %s: no queue %s in site %s", c.id, name.ID, s.id))
-				continue
-			}
-			c.queues = append(c.queues, served{queue: q, classes: nilWhenEmpty(name.Classes)})
-		}
-	}
-	if settings {
-		s.linkClasses()
-	}
-	return bad
-}
-
-func sortedBy[K comparable, V any](m map[K]V, by func(V) string) []V {
-	return slices.SortedFunc(maps.Values(m), func(a, b V) int { return strings.Compare(by(a), by(b)) })
-}
-
-func cloneOrNew[K comparable, V any](m map[K]V) map[K]V {
-	if m == nil {
-		return make(map[K]V)
-	}
-	return maps.Clone(m)
-}
-
-func nilWhenEmpty(list []string) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
 }

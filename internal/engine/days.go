@@ -122,7 +122,7 @@ func (e *Engine) docDue(ctx context.Context, key store.DocKey) error {
 	case !known:
 		return dengxu.Errorf(dengxu.Internal, "%s %s is due and belongs to nothing", key.Kind, key.ID)
 	}
-	switch key.Kind {
+	switch key.Kind { //nolint:exhaustive // no other kind is ever due
 	case store.DocSiteState:
 		return e.siteDue(ctx, dengxu.SiteID(key.ID))
 	case store.DocQueueState:

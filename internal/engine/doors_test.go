@@ -97,6 +97,16 @@ func TestARepeatedDoorMoveHasOneEffect(t *testing.T) {
 	if err != nil || !done.Replayed || done.Value.Door != dengxu.DoorOpen {
 		t.Errorf("%+v, %v", done, err)
 	}
+	// Also when there was nothing to do at first.
+	by = keyed("d2", 1)
+	if _, err := r.SetDoor(t.Context(), by, "main", "open", dengxu.DoorRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	r.move("pause", dengxu.DoorRequest{})
+	done, err = r.SetDoor(t.Context(), by, "main", "open", dengxu.DoorRequest{})
+	if err != nil || !done.Replayed || done.Value.Door != dengxu.DoorPaused {
+		t.Errorf("%+v, %v", done, err)
+	}
 }
 
 // The closing door that a crash left behind is closed by its timer.

@@ -47,10 +47,7 @@ func (e *Engine) setQueue(ctx context.Context, by By, id dengxu.QueueID, site de
 		site = old.site.id
 	}
 	done.Replayed, err = e.change(ctx, amendment{
-		by: by, site: site,
-		counted: func() error {
-			return dengxu.Errorf(dengxu.Conflict, "ordering and day_end change only while nobody is in line").Because(reasonNotEmpty)
-		},
+		by: by, site: site, counted: errNotEmpty,
 		decide: func(w *world) (store.Batch, error) {
 			old := w.queues[id]
 			set, err := wanted(old)
@@ -66,6 +63,10 @@ func (e *Engine) setQueue(ctx context.Context, by By, id dengxu.QueueID, site de
 	}
 	done.Value, err = e.Queue(ctx, id)
 	return done, err
+}
+
+func errNotEmpty() error {
+	return dengxu.Errorf(dengxu.Conflict, "ordering and day_end change only while nobody is in line").Because(reasonNotEmpty)
 }
 
 // queuePut is settings on their way into a queue.
@@ -114,6 +115,11 @@ func (e *Engine) putQueue(ctx context.Context, p queuePut, ifMatch uint64) (stor
 		return b, err
 	}
 	if p.old.set.Ordering != q.set.Ordering || p.old.set.DayEnd != q.set.DayEnd {
+		// The commit counts the present generation only; earlier ones may not
+		// be swept yet, and nobody joins them.
+		if some, err := e.anyActive(ctx, p.old); err != nil || some {
+			return b, cmp.Or(err, errNotEmpty())
+		}
 		b.Expect = append(b.Expect, store.Before{At: s.state.DayEnds},
 			store.CountBelow{Line: p.old.line(), States: active, Max: 1})
 	}

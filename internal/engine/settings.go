@@ -67,7 +67,7 @@ func (e *Engine) change(ctx context.Context, c amendment) (replayed bool, err er
 		counted := ok && countOf(refused.By)
 		switch {
 		case errors.Is(err, errUnchanged):
-			return false, nil
+			return false, e.remember(ctx, c)
 		case counted && c.counted != nil:
 			return false, c.counted()
 		case counted:
@@ -83,6 +83,28 @@ func (e *Engine) change(ctx context.Context, c amendment) (replayed bool, err er
 		}
 	}
 	return false, errContention("change settings")
+}
+
+// remember keeps an operation under its key although it found nothing to
+// change, so that a repeat after other changes has no effect either.
+func (e *Engine) remember(ctx context.Context, c amendment) error {
+	if c.by.Key == "" {
+		return nil
+	}
+	_, err := e.commit(ctx, func(w *world) (store.Batch, error) {
+		s := w.sites[c.site]
+		if s == nil {
+			return store.Batch{}, errUnchanged
+		}
+		touch, err := s.touch()
+		return store.Batch{
+			Partition: s.partition, Site: s.id, Op: c.by.op("unchanged"), Docs: []store.DocWrite{touch},
+		}, err
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return storeError("remember an operation", err)
 }
 
 // countOf reports whether an expectation counts tokens.
@@ -257,7 +279,7 @@ func unknownField(value any, t reflect.Type, path string) string {
 // fieldTypes finds the type of a JSON field of t, nil for one it does not
 // have. A map has all.
 func fieldTypes(t reflect.Type) func(name string) reflect.Type {
-	switch t.Kind() { //nolint:exhaustive // the others have no fields
+	switch t.Kind() {
 	case reflect.Map:
 		return func(string) reflect.Type { return t.Elem() }
 	case reflect.Struct:

@@ -162,16 +162,24 @@ func timerReason(t *store.Token, verb dengxu.Verb) string {
 	}
 }
 
-// archive takes ended records out of the live set.
+// archive takes ended records out of the live set, one commit a site.
 func (e *Engine) archive(ctx context.Context, p store.Partition, ended []store.Token) error {
-	b := store.Batch{Partition: p}
-	for i := range ended {
-		t := ended[i]
+	bySite := make(map[dengxu.SiteID]*store.Batch)
+	for _, t := range ended {
+		b := bySite[t.Site]
+		if b == nil {
+			b = &store.Batch{Partition: p, Site: t.Site}
+			bySite[t.Site] = b
+		}
 		b.Expect = append(b.Expect, store.NotBefore{At: t.Due})
 		t.Version++
 		t.Due = 0
 		b.Tokens = append(b.Tokens, store.TokenWrite{Token: t, Archive: true})
 	}
-	_, err := e.store.Commit(ctx, b)
-	return storeError("archive", err)
+	for _, b := range bySite {
+		if _, err := e.store.Commit(ctx, *b); err != nil {
+			return storeError("archive", err)
+		}
+	}
+	return nil
 }

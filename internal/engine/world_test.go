@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,7 +172,7 @@ func TestClassesThatShareACounterCompete(t *testing.T) {
 	} {
 		docs := base
 		for i, queues := range c.counters {
-			docs = append(docs[:len(docs):len(docs)],
+			docs = append(slices.Clip(docs),
 				doc(store.DocCounter, string(rune('1'+i)), "s", 1, `{"site":"s","queues":`+queues+`}`))
 		}
 		w := mustWith(t, &world{}, docs...)
