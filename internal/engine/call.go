@@ -56,8 +56,7 @@ func (e *Engine) CallNext(ctx context.Context, by By, id dengxu.CounterID, qid d
 		return Done[dengxu.CallOutcome]{}, e.callError(ctx, &last, err)
 	}
 	if res.Picked == 0 {
-		reason, err := e.nobody(ctx, &last)
-		return Done[dengxu.CallOutcome]{Value: dengxu.CallOutcome{Reason: reason}}, err
+		return Done[dengxu.CallOutcome]{Value: dengxu.CallOutcome{Reason: e.nobody(ctx, &last)}}, nil
 	}
 	t := &res.Tokens[len(res.Tokens)-1]
 	view := staff(t, last.c.site.partition, res.Now)
@@ -281,8 +280,9 @@ func (e *Engine) callError(ctx context.Context, c *calling, err error) error {
 	return out
 }
 
-// nobody finds the first reason that fits why a call found no one.
-func (e *Engine) nobody(ctx context.Context, c *calling) (string, error) {
+// nobody finds the first reason that fits why a call found no one; none when
+// it cannot be read, since an error would deny what is committed by now.
+func (e *Engine) nobody(ctx context.Context, c *calling) string {
 	ask := store.Ask{Partition: c.c.site.partition}
 	paused, closed := false, false
 	for _, s := range c.queues {
@@ -292,7 +292,7 @@ func (e *Engine) nobody(ctx context.Context, c *calling) (string, error) {
 	}
 	v, err := e.view(ctx, ask)
 	if err != nil {
-		return "", err
+		return ""
 	}
 	waiting, absent := 0, 0
 	for i, s := range c.queues {
@@ -304,15 +304,15 @@ func (e *Engine) nobody(ctx context.Context, c *calling) (string, error) {
 	}
 	switch {
 	case waiting > 0:
-		return "other_classes_waiting", nil
+		return "other_classes_waiting"
 	case paused:
-		return "queue_paused", nil
+		return "queue_paused"
 	case closed:
-		return "queue_closed", nil
+		return "queue_closed"
 	case absent > 0:
-		return "only_absent", nil
+		return "only_absent"
 	default:
-		return "none_waiting", nil
+		return "none_waiting"
 	}
 }
 

@@ -73,3 +73,21 @@ func TestCurrentIsNotGuessedAmongSeveral(t *testing.T) {
 	}
 	r.state(a.ID, dengxu.StateCalling)
 }
+
+func TestACallThatFoundNobodyIsNotDenied(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.NewFaulty(memstore.New(memstore.Options{Wall: clock.Wall, Mono: clock.Mono}))
+	r := rigOver(t, s, clock)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall"}`)
+	r.counter("1", `{"site":"hall","queues":["main"]}`)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	s.FailRead(2) // after the commit, of the reason
+	done, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
+	if err != nil || done.Value.Token != nil {
+		t.Fatalf("complete with nobody left: %+v %v", done.Value, err)
+	}
+	r.state(a.ID, dengxu.StateCompleted)
+}
