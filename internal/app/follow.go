@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/dengxu/dengxu/internal/engine"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// otherTokens is the name under which the follower keeps its position.
+const otherTokens = "other_tokens"
+
+// The pace of a follower.
+const (
+	followBatch = 128
+	// saveEvery bounds how much is done again after a crash; doing it again
+	// changes nothing, so that saving often would only cost commits.
+	saveEvery = 5 * time.Second
+)
+
+// follower hands every event of one partition to the engine's other_tokens, in
+// order and at least once, also over restarts.
+type follower struct {
+	engine    *engine.Engine
+	store     store.Store
+	partition store.Partition
+	log       *slog.Logger
+
+	mu    sync.Mutex // guards what follows; held by whoever drains
+	at    store.Cursor
+	found bool // at is known
+	saved store.Cursor
+}
+
+// run drains whenever the store hints, and at least once an idleTick.
+func (f *follower) run(ctx context.Context) {
+	hint, stop := f.store.Watch(f.partition)
+	defer stop()
+	again := time.NewTimer(0)
+	defer again.Stop()
+	var lastSave time.Time
+	failing := false
+	for {
+		wait := idleTick
+		err := f.drain(ctx)
+		if err == nil && time.Since(lastSave) >= saveEvery {
+			err = f.save(ctx)
+			lastSave = time.Now()
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if (err != nil) != failing {
+			failing = err != nil
+			if failing {
+				f.log.ErrorContext(ctx, "other tokens of called holders cannot be moved", "error", err)
+			}
+		}
+		if err != nil {
+			wait = retryTick
+		}
+		again.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return
+		case <-hint:
+		case <-again.C:
+		}
+	}
+}
+
+// drain handles everything up to the log's end.
+func (f *follower) drain(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.found {
+		at, known, err := f.engine.Consumed(ctx, otherTokens, f.partition)
+		if err != nil {
+			return err
+		}
+		at.Partition = f.partition
+		f.at, f.saved, f.found = at, at, true
+		if !known { // an unknown epoch is answered with a reset to the log's end
+			f.saved = store.Cursor{}
+		}
+	}
+	for {
+		page, err := f.store.Events(ctx, f.at, followBatch)
+		if err != nil {
+			return err
+		}
+		page.End.Partition = f.partition
+		if page.Reset {
+			f.at = page.End
+			continue
+		}
+		if len(page.Events) == 0 {
+			return nil
+		}
+		for _, ev := range page.Events {
+			if err := f.engine.OtherTokens(ctx, ev); err != nil {
+				return err
+			}
+			f.at = store.Cursor{Partition: f.partition, Epoch: page.End.Epoch, Number: ev.Number}
+		}
+		f.at = page.End
+	}
+}
+
+// save remembers the position if it moved.
+func (f *follower) save(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.found || f.at == f.saved {
+		return nil
+	}
+	if err := f.engine.SaveConsumed(ctx, otherTokens, f.at); err != nil {
+		return err
+	}
+	f.saved = f.at
+	return nil
+}

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/engine"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/memstore"
+	"github.com/dengxu/dengxu/internal/store/pebblestore"
+)
+
+// openStore opens what StoreURL names: pebble in Data by default. Another kind
+// is Invalid, field store.
+func openStore(o Options) (store.Store, error) {
+	kind, rest, _ := strings.Cut(o.StoreURL, ":")
+	switch {
+	case o.StoreURL == "":
+		rest = storeDir(o)
+	case kind == "memory" && rest == "":
+		return memstore.New(memstore.Options{}), nil
+	case kind == "pebble" && rest != "":
+	default:
+		return nil, dengxu.Fieldf(dengxu.Invalid, "store", "%q is not a store: pebble:DIR or memory:", o.StoreURL)
+	}
+	s, err := pebblestore.Open(pebblestore.Options{Dir: rest, Logger: o.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("open the store in %s: %w", rest, err)
+	}
+	return s, nil
+}
+
+// storeDir is the folder of the embedded store.
+func storeDir(o Options) string {
+	if dir, ok := strings.CutPrefix(o.StoreURL, "pebble:"); ok {
+		return dir
+	}
+	return filepath.Join(o.Data, "store")
+}
+
+// Audit opens a store that no server has open and compares its indexes with
+// its records.
+func Audit(ctx context.Context, o Options) (findings []store.Finding, err error) {
+	err = offline(ctx, o, func(e *engine.Engine) error {
+		findings, err = e.Audit(ctx)
+		return err
+	})
+	return findings, err
+}
+
+// NewAdminKey gives the store's admin key a new secret and returns it. No
+// server may have the store open.
+func NewAdminKey(ctx context.Context, o Options) (secret string, err error) {
+	err = offline(ctx, o, func(e *engine.Engine) error {
+		secret, err = newAdminSecret(ctx, e)
+		return err
+	})
+	return secret, err
+}
+
+// offline runs do on a store that is opened for it and must be there already.
+func offline(ctx context.Context, o Options, do func(*engine.Engine) error) error {
+	a, err := New(o)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(storeDir(a.o)); err != nil {
+		return fmt.Errorf("open the store: %w", err)
+	}
+	s, err := openStore(a.o)
+	if err != nil {
+		return err
+	}
+	e, err := engine.Open(ctx, engine.Options{Store: s, Logger: a.log})
+	if err == nil {
+		err = do(e)
+	}
+	return errors.Join(err, s.Close())
+}
