@@ -119,12 +119,21 @@ func TestFactorsAreRoundedUpAndClamped(t *testing.T) {
 		want map[string]group
 		min  int32
 	}{
-		"upward to a twentieth": {in{0.05, 0, map[string]float64{"a": 0.35, "b": 0.351, "c": 0.05}},
-			map[string]group{"ordinary": {factor: 1000}, "a": {factor: 350}, "b": {factor: 400}, "c": {factor: 50}}, 50},
-		"not below min_factor": {in{0.25, 0, map[string]float64{"a": 0.1, "b": 0.25}},
-			map[string]group{"ordinary": {factor: 1000}, "a": {factor: 250, clipped: true}, "b": {factor: 250}}, 250},
-		"max_overtake 3 of the largest": {in{0.05, 3, map[string]float64{"a": 0.1, "b": 2, "c": 0.7}},
-			map[string]group{"ordinary": {factor: 1000}, "a": {factor: 700, clipped: true}, "b": {factor: 2000}, "c": {factor: 700}}, 700},
+		"upward to a twentieth": {
+			in{0.05, 0, map[string]float64{"a": 0.35, "b": 0.351, "c": 0.05}},
+			map[string]group{"ordinary": {factor: 1000}, "a": {factor: 350}, "b": {factor: 400}, "c": {factor: 50}},
+			50,
+		},
+		"not below min_factor": {
+			in{0.25, 0, map[string]float64{"a": 0.1, "b": 0.25}},
+			map[string]group{"ordinary": {factor: 1000}, "a": {factor: 250, clipped: true}, "b": {factor: 250}},
+			250,
+		},
+		"max_overtake 3 of the largest": {
+			in{0.05, 3, map[string]float64{"a": 0.1, "b": 2, "c": 0.7}},
+			map[string]group{"ordinary": {factor: 1000}, "a": {factor: 700, clipped: true}, "b": {factor: 2000}, "c": {factor: 700}},
+			700,
+		},
 	} {
 		set := dengxu.Queue{MinFactor: &c.in.min, MaxOvertake: c.in.overtake, Groups: map[string]dengxu.Group{}}
 		for group, factor := range c.in.factors {
@@ -162,13 +171,19 @@ func TestClassesThatShareACounterCompete(t *testing.T) {
 		want     map[string][]string
 	}{
 		"no counter": {nil, map[string][]string{"a": {"a"}, "b": {"b"}, "c": {"c"}, "d": {"d"}}},
-		"overlapping counters": {[]string{`[{"id":"q","classes":["a","b"]}]`, `[{"id":"q","classes":["b","c"]}]`},
-			map[string][]string{"a": {"a", "b"}, "b": {"a", "b", "c"}, "c": {"b", "c"}, "d": {"d"}}},
+		"overlapping counters": {
+			[]string{`[{"id":"q","classes":["a","b"]}]`, `[{"id":"q","classes":["b","c"]}]`},
+			map[string][]string{"a": {"a", "b"}, "b": {"a", "b", "c"}, "c": {"b", "c"}, "d": {"d"}},
+		},
 		"one counter takes all": {[]string{`["q"]`}, map[string][]string{"a": nil, "b": nil, "c": nil, "d": nil}},
-		"together all": {[]string{`[{"id":"q","classes":["a","b"]}]`, `[{"id":"q","classes":["a","c","d"]}]`},
-			map[string][]string{"a": nil, "b": {"a", "b"}, "c": {"a", "c", "d"}, "d": {"a", "c", "d"}}},
-		"another queue's counter": {[]string{`[{"id":"other","classes":["a","b"]}]`},
-			map[string][]string{"a": {"a"}, "b": {"b"}, "c": {"c"}, "d": {"d"}}},
+		"together all": {
+			[]string{`[{"id":"q","classes":["a","b"]}]`, `[{"id":"q","classes":["a","c","d"]}]`},
+			map[string][]string{"a": nil, "b": {"a", "b"}, "c": {"a", "c", "d"}, "d": {"a", "c", "d"}},
+		},
+		"another queue's counter": {
+			[]string{`[{"id":"other","classes":["a","b"]}]`},
+			map[string][]string{"a": {"a"}, "b": {"b"}, "c": {"c"}, "d": {"d"}},
+		},
 	} {
 		docs := base
 		for i, queues := range c.counters {
