@@ -321,8 +321,10 @@ func TestCursorRoundTrip(t *testing.T) {
 		for p := range 256 {
 			for _, q := range parts {
 				if int(q) == p {
-					c = append(c, store.Cursor{Partition: store.Partition(p),
-						Epoch: rapid.Uint64().Draw(t, "epoch"), Number: rapid.Uint64().Draw(t, "number")})
+					c = append(c, store.Cursor{
+						Partition: store.Partition(p),
+						Epoch:     rapid.Uint64().Draw(t, "epoch"), Number: rapid.Uint64().Draw(t, "number"),
+					})
 				}
 			}
 		}
@@ -376,7 +378,9 @@ func TestStartReplaysTheEnd(t *testing.T) {
 	b.write("a", 1)
 	it, err := sub.Next(t.Context())
 	cancel()
-	<-done
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 	if err != nil || it.Cursor != f.Head().String() {
 		t.Errorf("the first event is at %s, %v; the log ends at %s", it.Cursor, err, f.Head())
 	}

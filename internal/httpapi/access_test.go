@@ -240,8 +240,11 @@ func TestSlowHeadersAreCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error)
-	go func() { done <- srv.Serve(l) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(l) // ends when it is closed
+	}()
 	defer func() { _ = srv.Close(); <-done }()
 	for name, sent := range map[string]string{
 		"half a header": "GET /healthz HTTP/1.1\r\nHost: x\r\n",

@@ -54,6 +54,7 @@ func BenchmarkJoin(b *testing.B) {
 }
 
 func joins(b *testing.B, s store.Store) {
+	b.Helper()
 	defer s.Close()
 	e, err := engine.Open(b.Context(), engine.Options{Store: s})
 	if err != nil {
@@ -61,8 +62,11 @@ func joins(b *testing.B, s store.Store) {
 	}
 	f := feed.New(feed.Options{Store: s, Event: e.Event, Observe: e.Observe, Refresh: e.Refresh})
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- f.Run(ctx) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = f.Run(ctx) // always nil
+	}()
 	defer func() { cancel(); <-done }()
 	if _, err := e.SetAdminSecret(b.Context(), adminSecret); err != nil {
 		b.Fatal(err)
@@ -79,13 +83,17 @@ func joins(b *testing.B, s store.Store) {
 // hammer sends joins over loopback from 64 connections and reports joins a
 // second, the median and the 99th percentile.
 func hammer(b *testing.B, h http.Handler) {
+	b.Helper()
 	srv := NewServer(h, slog.New(slog.DiscardHandler))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	done := make(chan error)
-	go func() { done <- srv.Serve(l) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(l) // ends when it is closed
+	}()
 	defer func() { _ = srv.Close(); <-done }()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	defer client.CloseIdleConnections()

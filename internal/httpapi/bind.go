@@ -64,16 +64,13 @@ func op[P, B, T any](handle func(*server, *call, *P, *B) (*T, error)) binder {
 			}
 			return out, nil
 		})
+		described := operationOf(s.api.OpenAPI(), r).Responses
 		if reflect.TypeFor[T]() == reflect.TypeFor[nothing]() {
-			s.forgetBody(r)
+			described["204"].Content = nil
 		}
-	}
-}
-
-// forgetBody takes the empty answer out of the description.
-func (s *server) forgetBody(r *route) {
-	if o := operationOf(s.api.OpenAPI(), r); o != nil {
-		o.Responses["204"].Content = nil
+		if r.creates {
+			described["201"] = &huma.Response{Description: "made by this request", Content: described["200"].Content}
+		}
 	}
 }
 

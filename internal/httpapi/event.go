@@ -97,10 +97,7 @@ func (s *server) events(c *call, p *eventParams) (func(*sse), error) {
 			return nil, err
 		}
 	}
-	sub, err := s.Feed.Subscribe(c.ctx, filter, after)
-	if errors.Is(err, feed.ErrStopped) {
-		err = dengxu.Errorf(dengxu.Unavailable, "the server is stopping")
-	}
+	sub, err := s.subscribe(c.ctx, filter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +106,26 @@ func (s *server) events(c *call, p *eventParams) (func(*sse), error) {
 		// Whatever ends a stream, its reader comes back with the last cursor.
 		_ = s.pump(c, sub, out)
 	}, nil
+}
+
+// subscribe reads the feed, which it waits for no longer than a request may
+// take.
+func (s *server) subscribe(ctx context.Context, f feed.Filter, after feed.Cursor) (*feed.Subscription, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Deadline)
+	defer cancel()
+	sub, err := s.Feed.Subscribe(ctx, f, after)
+	return sub, feedError(err)
+}
+
+// feedError gives a code to what the feed fails with.
+func feedError(err error) error {
+	switch {
+	case errors.Is(err, feed.ErrStopped):
+		return dengxu.Errorf(dengxu.Unavailable, "the server is stopping")
+	case errors.Is(err, context.DeadlineExceeded):
+		return dengxu.Errorf(dengxu.Unavailable, "the event log cannot be read at the moment")
+	}
+	return err
 }
 
 // eventFilter is what the caller may see of the site, or without one of the
@@ -130,12 +147,12 @@ func (c *call) eventFilter(site dengxu.SiteID) (feed.Filter, error) {
 }
 
 // pump writes a subscription to a stream until either ends. A key that was
-// taken away meanwhile ends it too.
+// taken away or changed meanwhile ends it too.
 func (s *server) pump(c *call, sub *feed.Subscription, out *sse) error {
 	if err := out.open(sub.Cursor().String()); err != nil {
 		return err
 	}
-	display := c.key.Role == dengxu.RoleDisplay
+	display, version := c.key.Role == dengxu.RoleDisplay, c.key.Version
 	for {
 		ctx, cancel := context.WithTimeout(c.ctx, s.Heartbeat)
 		it, err := sub.Next(ctx)
@@ -144,7 +161,8 @@ func (s *server) pump(c *call, sub *feed.Subscription, out *sse) error {
 		if err != nil && !quiet {
 			return err
 		}
-		if err := c.authenticate(); err != nil || c.key == nil {
+		c.key = nil
+		if err := c.authenticate(); err != nil || c.key == nil || c.key.Version != version {
 			return err
 		}
 		switch {

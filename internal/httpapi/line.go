@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"net"
@@ -19,20 +18,26 @@ import (
 // maxWait bounds wait_seconds of long polls.
 const maxWait = 30 * time.Second
 
-// Parameters of paths.
+// The ids in paths. They are exported because huma reads embedded structs only
+// so.
 type (
+	// QueuePath names a queue.
 	QueuePath struct {
 		QueueID dengxu.QueueID `path:"queue_id" pattern:"^[A-Za-z0-9_.-]{1,64}$"`
 	}
+	// SitePath names a site.
 	SitePath struct {
 		SiteID dengxu.SiteID `path:"site_id" pattern:"^[A-Za-z0-9_.-]{1,64}$"`
 	}
+	// CounterPath names a counter.
 	CounterPath struct {
 		CounterID dengxu.CounterID `path:"counter_id" pattern:"^[A-Za-z0-9_.-]{1,64}$"`
 	}
+	// KeyPath names a key.
 	KeyPath struct {
 		KeyID dengxu.KeyID `path:"key_id" pattern:"^[A-Za-z0-9_.-]{1,64}$"`
 	}
+	// TokenPath names a token; on a holder's path it is the credential.
 	TokenPath struct {
 		TokenID dengxu.TokenID `path:"token_id" maxLength:"64"`
 	}
@@ -232,6 +237,7 @@ func holderVerb(verb dengxu.Verb) func(*server, *call, *TokenPath, *dengxu.VerbR
 	}
 }
 
+// CallParams are the parameters of call_next.
 type CallParams struct {
 	CounterPath
 	WaitSeconds int `query:"wait_seconds" minimum:"0" maximum:"30" doc:"how long to wait for somebody"`
@@ -240,6 +246,11 @@ type CallParams struct {
 type queueCallParams struct {
 	QueuePath
 	CallParams
+}
+
+type callTokenParams struct {
+	CounterPath
+	TokenPath
 }
 
 func (s *server) callNext(c *call, p *CallParams, b *dengxu.CallRequest) (*dengxu.Token, error) {
@@ -302,10 +313,7 @@ func (s *server) listen(c *call, counter dengxu.CounterID, q dengxu.QueueID) (<-
 		f.Queues = []dengxu.QueueID{q}
 	}
 	hints, stop, err := s.Feed.Hint(c.ctx, f)
-	if errors.Is(err, feed.ErrStopped) {
-		err = dengxu.Errorf(dengxu.Unavailable, "the server is stopping")
-	}
-	return hints, stop, err
+	return hints, stop, feedError(err)
 }
 
 // changed waits for a change after which it is worth to look again. It returns
@@ -319,10 +327,7 @@ func changed(ctx context.Context, changes <-chan struct{}) bool {
 	}
 }
 
-func (s *server) callToken(c *call, p *struct {
-	CounterPath
-	TokenPath
-}, b *dengxu.VerbRequest) (*dengxu.Token, error) {
+func (s *server) callToken(c *call, p *callTokenParams, b *dengxu.VerbRequest) (*dengxu.Token, error) {
 	if c.limited() {
 		site, queue, err := s.engine.Whereabouts(c.ctx, p.TokenID)
 		if err != nil {

@@ -40,8 +40,8 @@ func TestReplay(t *testing.T) {
 	if called.ID != first.ID || recalled.ID != first.ID || a.header.Get(headerReplayed) != "true" {
 		t.Errorf("call of %s was repeated as %s", called.Number, recalled.Number)
 	}
-	done := r.must("operator@hall", post, "/token/"+string(first.ID)+"/complete", `{}`, 200, nil, headerKey, "done")
-	if done = r.must("operator@hall", post, "/token/"+string(first.ID)+"/complete", `{}`, 200, nil, headerKey, "done"); done.header.Get(headerReplayed) != "true" {
+	r.must("operator@hall", post, "/token/"+string(first.ID)+"/complete", `{}`, 200, nil, headerKey, "done")
+	if done := r.must("operator@hall", post, "/token/"+string(first.ID)+"/complete", `{}`, 200, nil, headerKey, "done"); done.header.Get(headerReplayed) != "true" {
 		t.Error("a repeated verb does not say so")
 	}
 }
@@ -305,6 +305,10 @@ func TestSettingsTags(t *testing.T) {
 	for _, query := range []string{"limit=201", "limit=0", "limit=x", "cursor=%21"} {
 		r.refused("admin", get, "/queues?"+query, "", dengxu.Invalid)
 	}
+	for _, id := range []string{"token", "a%7Bb%7D", "a%20b", "%E9%98%9F", strings.Repeat("q", 65)} {
+		r.refused("admin", put, "/queue/"+id, `{"site":"hall"}`, dengxu.Invalid)
+	}
+	r.refused("admin", get, "/token/A001", "", dengxu.NotFound)
 	r.refused("admin", get, "/queue/main/tokens?state=nonsense", "", dengxu.Invalid)
 	r.must("admin", get, "/queue/main/tokens?state=waiting,calling", "", 200, nil)
 	r.refused("admin", get, "/queue/main/stats?bucket=1", "", dengxu.Invalid)

@@ -31,6 +31,26 @@ func (p *IfMatch) version() (uint64, error) {
 	return v, nil
 }
 
+// Parameters of changes of settings.
+type (
+	siteChange struct {
+		SitePath
+		IfMatch
+	}
+	queueChange struct {
+		QueuePath
+		IfMatch
+	}
+	counterChange struct {
+		CounterPath
+		IfMatch
+	}
+	keyChange struct {
+		KeyPath
+		IfMatch
+	}
+)
+
 // ListQuery asks for one page of a list.
 type ListQuery struct {
 	Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before"`
@@ -140,10 +160,7 @@ func (s *server) site(c *call, p *SitePath, _ *nothing) (*dengxu.SiteView, error
 	return shown(c, v, err, siteVersion)
 }
 
-func (s *server) putSite(c *call, p *struct {
-	SitePath
-	IfMatch
-}, b *dengxu.Site) (*dengxu.SiteView, error) {
+func (s *server) putSite(c *call, p *siteChange, b *dengxu.Site) (*dengxu.SiteView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -152,10 +169,7 @@ func (s *server) putSite(c *call, p *struct {
 	return settled(c, done, err, siteVersion)
 }
 
-func (s *server) patchSite(c *call, p *struct {
-	SitePath
-	IfMatch
-}, b *patch) (*dengxu.SiteView, error) {
+func (s *server) patchSite(c *call, p *siteChange, b *patch) (*dengxu.SiteView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -164,10 +178,7 @@ func (s *server) patchSite(c *call, p *struct {
 	return settled(c, done, err, siteVersion)
 }
 
-func (s *server) deleteSite(c *call, p *struct {
-	SitePath
-	IfMatch
-}, _ *nothing) (*nothing, error) {
+func (s *server) deleteSite(c *call, p *siteChange, _ *nothing) (*nothing, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -180,10 +191,7 @@ func (s *server) queue(c *call, p *QueuePath, _ *nothing) (*dengxu.QueueView, er
 	return shown(c, v, err, queueVersion)
 }
 
-func (s *server) putQueue(c *call, p *struct {
-	QueuePath
-	IfMatch
-}, b *dengxu.Queue) (*dengxu.QueueView, error) {
+func (s *server) putQueue(c *call, p *queueChange, b *dengxu.Queue) (*dengxu.QueueView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -197,10 +205,7 @@ func (s *server) putQueue(c *call, p *struct {
 	return settled(c, done, err, queueVersion)
 }
 
-func (s *server) patchQueue(c *call, p *struct {
-	QueuePath
-	IfMatch
-}, b *patch) (*dengxu.QueueView, error) {
+func (s *server) patchQueue(c *call, p *queueChange, b *patch) (*dengxu.QueueView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -209,10 +214,7 @@ func (s *server) patchQueue(c *call, p *struct {
 	return settled(c, done, err, queueVersion)
 }
 
-func (s *server) deleteQueue(c *call, p *struct {
-	QueuePath
-	IfMatch
-}, _ *nothing) (*nothing, error) {
+func (s *server) deleteQueue(c *call, p *queueChange, _ *nothing) (*nothing, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -234,10 +236,7 @@ func (c *call) wholeSite() error {
 	return nil
 }
 
-func (s *server) putCounter(c *call, p *struct {
-	CounterPath
-	IfMatch
-}, b *dengxu.Counter) (*dengxu.CounterView, error) {
+func (s *server) putCounter(c *call, p *counterChange, b *dengxu.Counter) (*dengxu.CounterView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -254,10 +253,7 @@ func (s *server) putCounter(c *call, p *struct {
 	return settled(c, done, err, counterVersion)
 }
 
-func (s *server) patchCounter(c *call, p *struct {
-	CounterPath
-	IfMatch
-}, b *patch) (*dengxu.CounterView, error) {
+func (s *server) patchCounter(c *call, p *counterChange, b *patch) (*dengxu.CounterView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -269,10 +265,7 @@ func (s *server) patchCounter(c *call, p *struct {
 	return settled(c, done, err, counterVersion)
 }
 
-func (s *server) deleteCounter(c *call, p *struct {
-	CounterPath
-	IfMatch
-}, _ *nothing) (*nothing, error) {
+func (s *server) deleteCounter(c *call, p *counterChange, _ *nothing) (*nothing, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -285,10 +278,7 @@ func (s *server) apiKey(c *call, p *KeyPath, _ *nothing) (*dengxu.KeyView, error
 	return shown(c, v, err, keyVersion)
 }
 
-func (s *server) putKey(c *call, p *struct {
-	KeyPath
-	IfMatch
-}, b *dengxu.Key) (*dengxu.KeyView, error) {
+func (s *server) putKey(c *call, p *keyChange, b *dengxu.Key) (*dengxu.KeyView, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err
@@ -297,10 +287,7 @@ func (s *server) putKey(c *call, p *struct {
 	return settled(c, done, err, keyVersion)
 }
 
-func (s *server) deleteKey(c *call, p *struct {
-	KeyPath
-	IfMatch
-}, _ *nothing) (*nothing, error) {
+func (s *server) deleteKey(c *call, p *keyChange, _ *nothing) (*nothing, error) {
 	match, err := p.version()
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -93,7 +94,7 @@ func refusal(status int, msg string, errs []error) error {
 	}
 	var found []*huma.ErrorDetail
 	for _, err := range errs {
-		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma gives the value itself
+		if d, ok := err.(huma.ErrorDetailer); ok {
 			found = append(found, d.ErrorDetail())
 		}
 	}
@@ -147,9 +148,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 func writeProblem(w http.ResponseWriter, p *Problem) {
 	h := w.Header()
-	for name, values := range p.GetHeaders() {
-		h[name] = values
-	}
+	maps.Copy(h, p.GetHeaders())
 	h.Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	// A failed write means that the client has gone.

@@ -80,39 +80,57 @@ func routes() []route {
 func lineRoutes() []route {
 	const called = "nobody to call; " + headerReason + " says why"
 	return []route{
-		{method: post, path: "/queue/{queue_id}/join", id: "join", tag: tagJoin, summary: "take a number",
+		{
+			method: post, path: "/queue/{queue_id}/join", id: "join", tag: tagJoin, summary: "take a number",
 			notes: "Without a key only what the queue's public_join names.",
-			roles: joiners, public: true, scope: onQueue, mutates: true, status: http.StatusCreated, bind: op((*server).join)},
-		{method: post, path: "/site/{site_id}/join", id: opJoinSite, tag: tagJoin, summary: "take a number in several queues, all or none",
-			roles: desk, public: true, scope: onSite, mutates: true, status: http.StatusCreated, bind: op((*server).joinSite)},
+			roles: joiners, public: true, scope: onQueue, mutates: true, status: http.StatusCreated, bind: op((*server).join),
+		},
+		{
+			method: post, path: "/site/{site_id}/join", id: opJoinSite, tag: tagJoin, summary: "take a number in several queues, all or none",
+			roles: desk, public: true, scope: onSite, mutates: true, status: http.StatusCreated, bind: op((*server).joinSite),
+		},
 
-		{method: get, path: "/queue/token/{token_id}/position", id: "position", tag: tagHolder, summary: "where the holder stands now",
-			holder: true, bind: op((*server).position)},
-		{method: get, path: "/queue/token/{token_id}/stream", id: "position-stream", tag: tagHolder, summary: "the position, then every change of it",
-			notes: "Messages are positions. The stream ends after a final state.", holder: true, stream: true, bind: stream((*server).positionStream)},
+		{
+			method: get, path: "/queue/token/{token_id}/position", id: "position", tag: tagHolder, summary: "where the holder stands now",
+			holder: true, bind: op((*server).position),
+		},
+		{
+			method: get, path: "/queue/token/{token_id}/stream", id: "position-stream", tag: tagHolder, summary: "the position, then every change of it",
+			notes: "Messages are positions. The stream ends after a final state.", holder: true, stream: true, bind: stream((*server).positionStream),
+		},
 		holderRoute(dengxu.VerbCancel, "give the place up"),
 		holderRoute(dengxu.VerbDefer, "step back for a while and keep the place"),
 		holderRoute(dengxu.VerbCheckIn, "say: I am here"),
 		holderRoute(dengxu.VerbConfirm, "say: I am coming"),
 		holderRoute(dengxu.VerbRate, "rate the service"),
 
-		{method: post, path: "/queue/{queue_id}/counter/{counter_id}/call_next", id: "call-next-of-queue", tag: tagCall, summary: "call the next of one queue",
-			roles: staff, scope: onQueue, mutates: true, waits: true, empty: called, bind: op((*server).callNextOfQueue)},
-		{method: post, path: "/counter/{counter_id}/call_next", id: "call-next", tag: tagCall, summary: "call the next of all the counter's queues",
-			roles: staff, scope: onCounter, mutates: true, waits: true, empty: called, bind: op((*server).callNext)},
-		{method: post, path: "/counter/{counter_id}/call/{token_id}", id: "call-token", tag: tagCall, summary: "call a given token",
-			notes: "Needs the right pick, and a reason.", roles: staff, scope: onCounter, mutates: true, bind: op((*server).callToken)},
+		{
+			method: post, path: "/queue/{queue_id}/counter/{counter_id}/call_next", id: "call-next-of-queue", tag: tagCall, summary: "call the next of one queue",
+			roles: staff, scope: onQueue, mutates: true, waits: true, empty: called, bind: op((*server).callNextOfQueue),
+		},
+		{
+			method: post, path: "/counter/{counter_id}/call_next", id: "call-next", tag: tagCall, summary: "call the next of all the counter's queues",
+			roles: staff, scope: onCounter, mutates: true, waits: true, empty: called, bind: op((*server).callNext),
+		},
+		{
+			method: post, path: "/counter/{counter_id}/call/{token_id}", id: "call-token", tag: tagCall, summary: "call a given token",
+			notes: "Needs the right pick, and a reason.", roles: staff, scope: onCounter, mutates: true, bind: op((*server).callToken),
+		},
 	}
 }
 
 func holderRoute(verb dengxu.Verb, summary string) route {
-	return route{method: post, path: "/queue/token/{token_id}/" + string(verb), id: "holder-" + string(verb), tag: tagHolder,
-		summary: summary, roles: staff, holder: true, scope: onToken, mutates: true, bind: op(holderVerb(verb))}
+	return route{
+		method: post, path: "/queue/token/{token_id}/" + string(verb), id: "holder-" + string(verb), tag: tagHolder,
+		summary: summary, roles: staff, holder: true, scope: onToken, mutates: true, bind: op(holderVerb(verb)),
+	}
 }
 
 func serveRoute(verb dengxu.Verb, summary string) route {
-	return route{method: post, path: "/token/{token_id}/" + string(verb), id: string(verb), tag: tagServe,
-		summary: summary, roles: staff, scope: onToken, mutates: true, bind: op(staffVerb(verb))}
+	return route{
+		method: post, path: "/token/{token_id}/" + string(verb), id: string(verb), tag: tagServe,
+		summary: summary, roles: staff, scope: onToken, mutates: true, bind: op(staffVerb(verb)),
+	}
 }
 
 func serveRoutes() []route {
@@ -130,8 +148,10 @@ func serveRoutes() []route {
 		serveRoute(dengxu.VerbCancel, "end without service"),
 		serveRoute(dengxu.VerbAbandon, "the person went away"),
 		serveRoute(dengxu.VerbUndo, "take the last verb back"),
-		{method: patchM, path: "/token/{token_id}", id: "edit", tag: tagServe, summary: "change what the token says of its holder; the place is kept",
-			roles: staff, scope: onToken, mutates: true, bind: op((*server).edit)},
+		{
+			method: patchM, path: "/token/{token_id}", id: "edit", tag: tagServe, summary: "change what the token says of its holder; the place is kept",
+			roles: staff, scope: onToken, mutates: true, bind: op((*server).edit),
+		},
 	}
 }
 
@@ -145,9 +165,11 @@ func readRoutes() []route {
 		{method: get, path: "/queue/{queue_id}/stats", id: "stats", tag: tagRead, summary: "the recent past of a queue", roles: staff, scope: onQueue, bind: op((*server).stats)},
 		{method: get, path: "/site/{site_id}/tokens", id: "site-tokens", tag: tagRead, summary: "search the tokens of a site", roles: staff, scope: onSite, bind: op((*server).siteTokens)},
 		{method: get, path: "/actions", id: "actions", tag: tagRead, summary: "who did what, newest first", roles: adminOnly, bind: op((*server).actions)},
-		{method: get, path: "/events", id: opEvents, tag: tagFeed, summary: "every change as it happens",
+		{
+			method: get, path: "/events", id: opEvents, tag: tagFeed, summary: "every change as it happens",
 			notes: "Server-sent events: data is an event, id its cursor. An event named reset says that changes were lost: read anew, and go on with its cursor. Without site: admins only. A display sees ref and number, no token ids.",
-			roles: watchers, stream: true, bind: stream((*server).events)},
+			roles: watchers, stream: true, bind: stream((*server).events),
+		},
 	}
 }
 
@@ -179,10 +201,14 @@ func manageRoutes() []route {
 	}
 	for _, action := range []string{"open", "pause", "close"} {
 		all = append(all,
-			route{method: post, path: "/queue/{queue_id}/" + action, id: action + "-queue", tag: tagManage, summary: action + " a queue's door",
-				roles: staff, scope: onQueue, mutates: true, bind: op(doorAction(action))},
-			route{method: post, path: "/counter/{counter_id}/" + action, id: action + "-counter", tag: tagManage, summary: action + " a counter",
-				roles: staff, scope: onCounter, mutates: true, bind: op(counterAction(action))})
+			route{
+				method: post, path: "/queue/{queue_id}/" + action, id: action + "-queue", tag: tagManage, summary: action + " a queue's door",
+				roles: staff, scope: onQueue, mutates: true, bind: op(doorAction(action)),
+			},
+			route{
+				method: post, path: "/counter/{counter_id}/" + action, id: action + "-counter", tag: tagManage, summary: action + " a counter",
+				roles: staff, scope: onCounter, mutates: true, bind: op(counterAction(action)),
+			})
 	}
 	return all
 }

@@ -59,6 +59,29 @@ type TokenQuery struct {
 	Limit     int              `query:"limit" minimum:"1" maximum:"200" doc:"50 when absent"`
 }
 
+type (
+	queueTokensQuery struct {
+		QueuePath
+		TokenQuery
+	}
+	siteTokensQuery struct {
+		SitePath
+		TokenQuery
+	}
+	estimateQuery struct {
+		QueuePath
+		Class         string `query:"class" maxLength:"64"`
+		PriorityGroup string `query:"priority_group" maxLength:"64"`
+		PartySize     int    `query:"party_size" minimum:"0" maximum:"1000"`
+	}
+	statsQuery struct {
+		QueuePath
+		From   time.Time `query:"from" doc:"default: a day before to"`
+		To     time.Time `query:"to" doc:"default: now"`
+		Bucket float64   `query:"bucket" minimum:"1" maximum:"31622400" doc:"seconds; default 3600"`
+	}
+)
+
 func (q *TokenQuery) filter() (dengxu.TokenFilter, error) {
 	var states []dengxu.State
 	for word := range strings.SplitSeq(q.State, ",") {
@@ -77,10 +100,7 @@ func (q *TokenQuery) filter() (dengxu.TokenFilter, error) {
 	}, nil
 }
 
-func (s *server) queueTokens(c *call, p *struct {
-	QueuePath
-	TokenQuery
-}, _ *nothing) (*dengxu.TokenPage, error) {
+func (s *server) queueTokens(c *call, p *queueTokensQuery, _ *nothing) (*dengxu.TokenPage, error) {
 	f, err := p.filter()
 	if err != nil {
 		return nil, err
@@ -89,10 +109,7 @@ func (s *server) queueTokens(c *call, p *struct {
 	return &page, err
 }
 
-func (s *server) siteTokens(c *call, p *struct {
-	SitePath
-	TokenQuery
-}, _ *nothing) (*dengxu.TokenPage, error) {
+func (s *server) siteTokens(c *call, p *siteTokensQuery, _ *nothing) (*dengxu.TokenPage, error) {
 	f, err := p.filter()
 	if err != nil {
 		return nil, err
@@ -106,12 +123,7 @@ func (s *server) siteTokens(c *call, p *struct {
 	return &page, nil
 }
 
-func (s *server) estimate(c *call, p *struct {
-	QueuePath
-	Class         string `query:"class" maxLength:"64"`
-	PriorityGroup string `query:"priority_group" maxLength:"64"`
-	PartySize     int    `query:"party_size" minimum:"0" maximum:"1000"`
-}, _ *nothing) (*dengxu.EstimateAnswer, error) {
+func (s *server) estimate(c *call, p *estimateQuery, _ *nothing) (*dengxu.EstimateAnswer, error) {
 	a, err := s.engine.Estimate(c.ctx, p.QueueID, p.Class, p.PriorityGroup, p.PartySize)
 	return &a, err
 }
@@ -119,12 +131,7 @@ func (s *server) estimate(c *call, p *struct {
 // maxBuckets bounds what one question about the past makes the server count.
 const maxBuckets = 1000
 
-func (s *server) stats(c *call, p *struct {
-	QueuePath
-	From   time.Time `query:"from" doc:"default: a day before to"`
-	To     time.Time `query:"to" doc:"default: now"`
-	Bucket float64   `query:"bucket" minimum:"1" maximum:"31622400" doc:"seconds; default 3600"`
-}, _ *nothing) (*dengxu.Stats, error) {
+func (s *server) stats(c *call, p *statsQuery, _ *nothing) (*dengxu.Stats, error) {
 	if p.To.IsZero() {
 		p.To = time.Now().UTC()
 	}

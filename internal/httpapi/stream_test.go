@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -254,7 +255,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 		_, err = sub.Next(ctx)
 		cancel()
 	}
-	if err != feed.ErrSlow {
+	if !errors.Is(err, feed.ErrSlow) {
 		t.Fatalf("the slow reader got %v", err)
 	}
 	again := r.stream("admin", "/events?site=hall", "Last-Event-ID", sub.Cursor().String())

@@ -62,16 +62,13 @@ func (h *watches) add(ctx context.Context, p *dengxu.Position) (*watcher, <-chan
 		return nil, nil, dengxu.Errorf(dengxu.Unavailable, "there are already %d streams of positions", h.n).Because("subscribers")
 	}
 	if h.cancel == nil {
-		sub, err := h.server.Feed.Subscribe(ctx, feed.Filter{}, nil)
+		sub, err := h.server.subscribe(ctx, feed.Filter{}, nil)
 		if err != nil {
-			if errors.Is(err, feed.ErrStopped) {
-				err = dengxu.Errorf(dengxu.Unavailable, "the server is stopping")
-			}
 			return nil, nil, err
 		}
 		var own context.Context
 		own, h.cancel = context.WithCancel(context.Background())
-		go h.read(own, sub)
+		go h.read(own, sub) //nolint:contextcheck // it serves all streams, not the one that happens to be the first
 	}
 	w := &watcher{token: p.ID, wake: make(chan struct{}, 1)}
 	if h.tokens[w.token] == nil {
@@ -171,7 +168,7 @@ func (h *watches) read(ctx context.Context, sub *feed.Subscription) {
 		case err == nil:
 			h.take(it)
 		case errors.Is(err, feed.ErrSlow):
-			next, err := h.server.Feed.Subscribe(ctx, feed.Filter{}, nil)
+			next, err := h.server.subscribe(ctx, feed.Filter{}, nil)
 			if err != nil {
 				h.end(ctx)
 				return
