@@ -236,7 +236,7 @@ func (s *Store) write(g *group) error {
 func (s *Store) apply(b *pebble.Batch) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("pebble: %v", p)
+			s.stuck, err = true, fmt.Errorf("pebble: %v", p)
 		}
 	}()
 	return s.db.ApplyNoSyncWait(b, pebble.Sync)

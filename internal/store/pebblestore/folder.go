@@ -23,6 +23,9 @@ const (
 	fileLock   = "LOCK"   // held while a process has the folder open
 	fileSynced = "SYNCED" // number of the last acknowledged group: see syncedFile
 	fileDB     = "db"
+
+	// fresh ends the name of a file that is being made.
+	fresh = ".new"
 )
 
 // The format of the folder. A change that an older build would misread raises
@@ -93,7 +96,7 @@ func (f *folder) check() error {
 	}
 	if !slices.Contains(names, fileFormat) {
 		for _, name := range names {
-			if name != fileLock && name != fileFormat+".new" && name != "lost+found" {
+			if name != fileLock && name != fileFormat+fresh && name != "lost+found" {
 				return fmt.Errorf("folder %s holds %s but no %s file: it is not a data folder of dengxu, or is damaged: %w",
 					f.dir, name, fileFormat, store.ErrDamaged)
 			}
@@ -155,14 +158,23 @@ func (f *folder) writeFormat() error {
 	if f.exists(fileFormat) {
 		return nil
 	}
-	fresh := f.path(fileFormat + ".new")
-	if err := writeFile(f.fs, fresh, []byte(formatLine(formatNumber))); err != nil {
-		return err
+	return f.install(fileFormat, []byte(formatLine(formatNumber)))
+}
+
+// install makes a file that, after power loss, is there whole or not at all.
+func (f *folder) install(name string, content []byte) error {
+	fresh := f.path(name + fresh)
+	err := writeFile(f.fs, fresh, content)
+	if err == nil {
+		err = f.fs.Rename(fresh, f.path(name))
 	}
-	if err := f.fs.Rename(fresh, f.path(fileFormat)); err != nil {
-		return fmt.Errorf("write %s: %w", fileFormat, err)
+	if err == nil {
+		err = f.sync(f.dir)
 	}
-	return f.sync(f.dir)
+	if err != nil {
+		return fmt.Errorf("make %s: %w", f.path(name), err)
+	}
+	return nil
 }
 
 func readFile(fsys vfs.FS, name string) (string, error) {

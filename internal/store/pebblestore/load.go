@@ -24,7 +24,7 @@ const (
 func (s *Store) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 	log := pebbleLog{s}
 	o := &pebble.Options{
-		FS: s.opts.FS, Cache: cache, MemTableSize: memtableBytes,
+		FS: s.opts.FS, Cache: cache, MemTableSize: s.opts.memtable,
 		FormatMajorVersion: pebble.FormatNewest,
 		Logger:             log, EventListener: log.listener(),
 	}
@@ -40,15 +40,17 @@ func (s *Store) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 // pebble repairs when it opens for writing, it repairs by dropping what it
 // cannot read.
 func (s *Store) load() (err error) {
-	synced, last, known, err := s.folder.openSynced()
+	last, known, err := s.folder.readSynced()
 	if err != nil {
 		return err
 	}
-	s.synced = synced
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref()
 	dir := s.folder.path(fileDB)
 	if err := s.checkOld(dir, cache, last); err != nil {
+		return err
+	}
+	if s.synced, err = s.folder.openSynced(known); err != nil {
 		return err
 	}
 	if s.db, err = pebble.Open(dir, s.pebbleOptions(cache)); err != nil {
@@ -110,13 +112,25 @@ func (s *Store) unreadable(err error) error {
 // check opens the database for reading only, builds the indexes and compares
 // what was read with what the last group said of it.
 func (s *Store) check(dir string, cache *pebble.Cache, last uint64) (err error) {
+	db, err := s.openForReading(dir, cache)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return s.read(db, last)
+}
+
+func (s *Store) openForReading(dir string, cache *pebble.Cache) (*pebble.DB, error) {
 	o := s.pebbleOptions(cache)
 	o.ReadOnly = true
 	db, err := pebble.Open(dir, o)
 	if err != nil {
-		return s.unreadable(err)
+		return nil, s.unreadable(err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	return db, nil
+}
+
+func (s *Store) read(db *pebble.DB, last uint64) error {
 	if err := s.readMeta(db); err != nil {
 		return s.unreadable(err)
 	}

@@ -42,6 +42,8 @@ type Options struct {
 	// acknowledged any more: what the disk holds is not known. nil logs and
 	// ends the process with code 1.
 	Fatal func(error)
+
+	memtable uint64 // bytes; tests make it small, so that pebble flushes
 }
 
 func (o Options) withDefaults() Options {
@@ -57,6 +59,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.memtable == 0 {
+		o.memtable = memtableBytes
 	}
 	if o.Fatal == nil {
 		logger := o.Logger
@@ -81,6 +86,7 @@ type Store struct {
 	failOnce sync.Once
 	failed   chan struct{} // closed when a write failed
 	failure  error         // set before failed is closed
+	stuck    bool          // pebble gave up within a write; the committer's, until it ended
 
 	queue queue         // calls that wait for the committer
 	syncs chan *group   // from the committer to the syncer, see commit.go
@@ -115,24 +121,28 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
-		opts: o, folder: folder,
-		failed: make(chan struct{}), ended: make(chan struct{}),
-		syncs: make(chan *group, syncsAhead),
-		index: newIndex(), last: newGroup(0), cache: newRecordCache(),
-		ops: make(map[string]*ledger.OpRecord), marks: make(map[string]mark),
-	}
+	s := newStore(o, folder)
 	if err := s.load(); err != nil {
 		err = errors.Join(err, s.release())
 		return nil, err
 	}
 	close(s.last.done)
-	s.queue.init()
-	s.sweep = newSweeper()
 	go s.commitLoop()
 	go s.syncLoop()
 	go s.sweepLoop()
 	return s, nil
+}
+
+func newStore(o Options, f *folder) *Store {
+	s := &Store{
+		opts: o, folder: f,
+		failed: make(chan struct{}), ended: make(chan struct{}),
+		syncs: make(chan *group, syncsAhead), sweep: newSweeper(),
+		index: newIndex(), last: newGroup(0), cache: newRecordCache(),
+		ops: make(map[string]*ledger.OpRecord), marks: make(map[string]mark),
+	}
+	s.queue.init()
+	return s
 }
 
 // release gives up the folder.
@@ -225,8 +235,10 @@ func (s *Store) Close() error {
 	<-s.ended
 	<-s.sweep.ended
 	if s.hasFailed() {
-		// pebble cannot be closed after a failed write; the process's end does.
-		return errors.Join(s.failure, s.folder.lock.Close())
+		if s.stuck {
+			s.db = nil // pebble cannot be closed any more; the process's end does
+		}
+		return errors.Join(s.failure, s.release())
 	}
 	return s.release()
 }

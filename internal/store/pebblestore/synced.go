@@ -31,32 +31,39 @@ const (
 	slotStride = 4096
 )
 
-// openSynced opens the file, or makes it. It answers the number of the last
-// synced group, and whether there was a file.
-func (f *folder) openSynced() (s *syncedFile, last uint64, found bool, err error) {
+// readSynced answers the number of the last synced group, and whether there is
+// a file that says it.
+func (f *folder) readSynced() (last uint64, found bool, err error) {
 	name := f.path(fileSynced)
 	text, err := readFile(f.fs, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("read %s: %w", name, err)
+	}
+	if last, err = lastSynced(text); err != nil {
+		return 0, false, fmt.Errorf("%s: %w; if the database is the newest you have, delete this file to go on with what it holds", name, err)
+	}
+	return last, true, nil
+}
+
+// openSynced opens the file for writing, and makes it when there is none.
+func (f *folder) openSynced(found bool) (*syncedFile, error) { //nolint:revive // whether to make it
+	name := f.path(fileSynced)
+	if !found {
 		blank := make([]byte, slotStride+slotSize)
 		fillSlot(blank, 0)
 		fillSlot(blank[slotStride:], 0)
-		if err := errors.Join(writeFile(f.fs, name, blank), f.sync(f.dir)); err != nil {
-			return nil, 0, false, fmt.Errorf("make %s: %w", name, err)
-		}
-	case err != nil:
-		return nil, 0, false, fmt.Errorf("read %s: %w", name, err)
-	default:
-		found = true
-		if last, err = lastSynced(text); err != nil {
-			return nil, 0, false, fmt.Errorf("%s: %w; if the database is the newest you have, delete this file to go on with what it holds", name, err)
+		if err := f.install(fileSynced, blank); err != nil {
+			return nil, err
 		}
 	}
 	file, err := f.fs.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return nil, 0, false, fmt.Errorf("open %s: %w", name, err)
+		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	return &syncedFile{file: file}, last, found, nil
+	return &syncedFile{file: file}, nil
 }
 
 // lastSynced is the larger number of the slots that are whole.
