@@ -72,6 +72,7 @@ var arrows = []arrow{
 	// Nothing but tests.
 	{from: "internal/bench"},
 	{from: "internal/torture"},
+	{from: "internal/scenario", to: []string{".", "internal/strictyaml"}},
 }
 
 // belowEngine are the packages that the engine stands on. Their tests may use

@@ -1,0 +1,196 @@
+package scenario_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"go.uber.org/goleak"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/scenario"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/memstore"
+	"github.com/dengxu/dengxu/internal/store/pebblestore"
+	"github.com/dengxu/dengxu/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hall is one store and the clock that it reads.
+type hall struct {
+	clock *storetest.Clock
+	store store.Store
+	// open opens the store again after Close; nil means that it must not be
+	// closed, because nothing of it would be left.
+	open func() (store.Store, error)
+}
+
+// keep is a store that outlives the server over it.
+type keep struct{ store.Store }
+
+func (keep) Close() error { return nil }
+
+// halls are the stores that every story is played on.
+var halls = map[string]func(*storetest.Clock) (*hall, error){
+	"memory": func(c *storetest.Clock) (*hall, error) {
+		return &hall{clock: c, store: memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})}, nil
+	},
+	"pebble": func(c *storetest.Clock) (*hall, error) {
+		// In a file system in memory: what a disk does is tested with the store.
+		fs := vfs.NewMem()
+		open := func() (store.Store, error) {
+			return pebblestore.Open(pebblestore.Options{Dir: "store", FS: fs, Wall: c.Wall, Mono: c.Mono})
+		}
+		s, err := open()
+		return &hall{clock: c, store: s, open: open}, err
+	},
+}
+
+func (h *hall) reopen() (err error) {
+	if h.open == nil {
+		return nil
+	}
+	if err = h.store.Close(); err == nil {
+		h.store, err = h.open()
+	}
+	return err
+}
+
+// moveTo lets time pass until t. It stops at each moment at which something is
+// due, so that timers act when they should and not at the end of the step.
+func (h *hall) moveTo(ctx context.Context, t time.Time, late bool, settle func(context.Context) error) error {
+	for !late {
+		if err := settle(ctx); err != nil {
+			return err
+		}
+		next, err := h.next(ctx)
+		if err != nil {
+			return err
+		}
+		now := h.clock.Wall()
+		if next.IsZero() || next.After(t) {
+			break
+		}
+		if !next.After(now) {
+			next = now.Add(time.Second) // something failed and is tried again
+			if next.After(t) {
+				break
+			}
+		}
+		h.clock.Advance(next.Sub(now))
+	}
+	h.clock.Advance(t.Sub(h.clock.Wall()))
+	if late {
+		return nil
+	}
+	return settle(ctx)
+}
+
+// next is when the next thing is due, zero when nothing is.
+func (h *hall) next(ctx context.Context) (time.Time, error) {
+	var first int64
+	for p := range h.store.About().Partitions {
+		due, err := h.store.Due(ctx, store.Partition(p), 0)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if due.Next != 0 && (first == 0 || due.Next < first) {
+			first = due.Next
+		}
+	}
+	if first == 0 {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(first), nil
+}
+
+// readLine reads those who wait in a queue, with their ranks.
+func readLine(page func(dengxu.TokenFilter) (dengxu.TokenPage, error), one func(dengxu.TokenID) (dengxu.Token, error)) ([]dengxu.Token, error) {
+	var all []dengxu.Token
+	f := dengxu.TokenFilter{States: []dengxu.State{dengxu.StateWaiting}}
+	for {
+		p, err := page(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range p.Items {
+			if t, err = one(t.ID); err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+		if p.NextCursor == "" {
+			return all, nil
+		}
+		f.Cursor = p.NextCursor
+	}
+}
+
+// TestStories plays every story on every store, directly and over HTTP, and
+// audits the store afterwards.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.story")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		story, err := scenario.Parse(file, string(text))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".story")
+		for store := range halls {
+			for _, how := range []string{"direct", "http"} {
+				if story.Only != "" && story.Only != how {
+					continue
+				}
+				t.Run(name+"/"+store+"/"+how, func(t *testing.T) {
+					t.Parallel()
+					playOn(t, story, store, how)
+				})
+			}
+		}
+	}
+}
+
+func playOn(t *testing.T, story *scenario.Story, name, how string) {
+	t.Helper()
+	clock := storetest.NewClock()
+	clock.Advance(story.Starts.Sub(clock.Wall()))
+	h, err := halls[name](clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var stage scenario.Stage
+	if how == "http" {
+		stage = newRemote(t, h, story.Events)
+	} else {
+		stage = newDirect(t, h)
+	}
+	if err := scenario.Play(t.Context(), story, stage); err != nil {
+		t.Fatal(err)
+	}
+	found, err := h.store.Audit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Errorf("audit: %s: %s", f.Kind, f.Text)
+	}
+}
