@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dengxu/dengxu/internal/ctl"
+	"github.com/dengxu/dengxu/internal/replay"
+)
+
+type replayCmd struct {
+	ctl.Connection
+	CSV   string  `required:"" type:"existingfile" placeholder:"FILE" help:"Recording: date, type, priority, outcome, join_s, leave_queue_s, start_s, end_s, server."`
+	Date  string  `required:"" placeholder:"DATE" help:"The day to play, as the file writes it."`
+	Speed float64 `default:"60" placeholder:"N" help:"Recorded seconds in one second (${default})."`
+}
+
+// replayDiffers is the exit code when other numbers were served or gave up.
+const replayDiffers exit = 1
+
+// Run plays a day and prints it beside the file.
+func (c *replayCmd) Run(ctx context.Context, s ctl.Streams) error {
+	file, err := os.Open(c.CSV)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rows, err := replay.Read(file, c.Date)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.CSV, err)
+	}
+	cl, err := c.Client()
+	if err != nil {
+		return err
+	}
+	bar := newBar(s.Err)
+	began := time.Now()
+	result, err := replay.Play(ctx, replay.Options{Client: cl, Rows: rows, Speed: c.Speed, Progress: bar.show})
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	late := time.Duration(float64(result.MostLate) * c.Speed)
+	fmt.Fprintf(s.Out, "%s at %g times its speed in %s, as site %s; at most %s late, %s of the day\n", c.Date, c.Speed,
+		time.Since(began).Round(time.Second), result.Site, result.MostLate.Round(time.Millisecond), late.Round(100*time.Millisecond))
+	fmt.Fprintf(s.Out, "%d were called before they gave up in the file\n", result.Early)
+	if err := result.Print(s.Out); err != nil {
+		return err
+	}
+	if !result.Same() {
+		fmt.Fprintln(s.Err, "dengxu: the counts differ from the file's")
+		return replayDiffers
+	}
+	return nil
+}
+
+// bar is a progress bar on a terminal, and nothing elsewhere.
+type bar struct {
+	w    io.Writer // nil = no terminal
+	last time.Time
+}
+
+func newBar(w io.Writer) *bar {
+	file, ok := w.(*os.File)
+	if !ok {
+		return &bar{}
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return &bar{}
+	}
+	return &bar{w: file}
+}
+
+// show draws at most ten times a second.
+func (b *bar) show(p replay.Progress) {
+	if b.w == nil || time.Since(b.last) < 100*time.Millisecond {
+		return
+	}
+	b.last = time.Now()
+	const width = 40
+	full := width * p.Done / max(1, p.All)
+	fmt.Fprintf(b.w, "\r%s%s %3d %%  %02d:%02d:%02d  %4d ms late ", strings.Repeat("█", full), strings.Repeat("░", width-full),
+		100*p.Done/max(1, p.All), p.Second/3600, p.Second/60%60, p.Second%60, p.Late.Milliseconds())
+}
+
+func (b *bar) clear() {
+	if b.w != nil {
+		fmt.Fprint(b.w, "\r\x1b[K")
+	}
+}

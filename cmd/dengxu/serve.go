@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+
+	"github.com/dengxu/dengxu/internal/app"
+	"github.com/dengxu/dengxu/internal/ctl"
+	"github.com/dengxu/dengxu/internal/strictyaml"
+)
+
+// settings are what flags, variables and the file may say, in this order of
+// strength. The JSON names are the keys of the file.
+type settings struct {
+	Listen       string         `json:"listen" env:"DENGXU_LISTEN" placeholder:"ADDR" help:"Address to serve on (127.0.0.1:8080)."`
+	Data         string         `json:"data" env:"DENGXU_DATA" placeholder:"DIR" help:"Folder of the store (./dengxu-data)."`
+	Store        string         `json:"store" env:"DENGXU_STORE" placeholder:"URL" help:"Store: pebble:DIR (under --data by default) or memory:."`
+	Bare         bool           `json:"bare" env:"DENGXU_BARE" help:"Leave an empty store empty."`
+	PublicURL    string         `json:"public_url" env:"DENGXU_PUBLIC_URL" placeholder:"URL" help:"Where people reach the server, for tickets."`
+	TLSCert      string         `json:"tls_cert" env:"DENGXU_TLS_CERT" placeholder:"FILE" help:"TLS certificate, with --tls-key."`
+	TLSKey       string         `json:"tls_key" env:"DENGXU_TLS_KEY" placeholder:"FILE" help:"Its key."`
+	AdminListen  string         `json:"admin_listen" env:"DENGXU_ADMIN_LISTEN" placeholder:"ADDR" help:"Serve metrics and profiles here, without authentication."`
+	TrustedProxy []netip.Prefix `json:"trusted_proxy" env:"DENGXU_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies that may say who the client is."`
+	CORSOrigin   []string       `json:"cors_origin" env:"DENGXU_CORS_ORIGIN" placeholder:"ORIGIN" help:"Origins whose pages may use the API."`
+}
+
+type serveCmd struct {
+	settings
+	Config string `env:"DENGXU_CONFIG" placeholder:"FILE" help:"YAML file with these settings; an unknown key is an error."`
+}
+
+// Run serves until it is told to end, and drains.
+func (c *serveCmd) Run(ctx context.Context, s ctl.Streams) error {
+	set, err := c.inForce()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(s.Err, nil))
+	a, err := app.New(app.Options{
+		Listen: set.Listen, Data: set.Data, StoreURL: set.Store, Bare: set.Bare,
+		// A flag would show the secret to everybody who lists processes.
+		AdminKey:  os.Getenv("DENGXU_ADMIN_KEY"),
+		PublicURL: set.PublicURL, TLSCert: set.TLSCert, TLSKey: set.TLSKey, AdminListen: set.AdminListen,
+		TrustedProxies: set.TrustedProxy, CORSOrigins: set.CORSOrigin, Version: versionText(), Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.Run(ctx, func() { greet(s.Out, a, cmp.Or(set.Data, "./dengxu-data")) }); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Out, "stopped: everything that was acknowledged is kept as the store says")
+	return nil
+}
+
+// inForce lays flags and variables over the file.
+func (c *serveCmd) inForce() (settings, error) {
+	set := c.settings
+	if c.Config == "" {
+		return set, nil
+	}
+	text, err := os.ReadFile(c.Config)
+	if err != nil {
+		return set, fmt.Errorf("configuration: %w", err)
+	}
+	var file settings
+	root, err := strictyaml.Parse(text)
+	if err == nil {
+		err = root.Decode(&file)
+	}
+	if err != nil {
+		return set, fmt.Errorf("%s:%w", c.Config, err)
+	}
+	set.Listen = cmp.Or(set.Listen, file.Listen)
+	set.Data = cmp.Or(set.Data, file.Data)
+	set.Store = cmp.Or(set.Store, file.Store)
+	set.Bare = set.Bare || file.Bare
+	set.PublicURL = cmp.Or(set.PublicURL, file.PublicURL)
+	set.TLSCert = cmp.Or(set.TLSCert, file.TLSCert)
+	set.TLSKey = cmp.Or(set.TLSKey, file.TLSKey)
+	set.AdminListen = cmp.Or(set.AdminListen, file.AdminListen)
+	if len(set.TrustedProxy) == 0 {
+		set.TrustedProxy = file.TrustedProxy
+	}
+	if len(set.CORSOrigin) == 0 {
+		set.CORSOrigin = file.CORSOrigin
+	}
+	return set, nil
+}
+
+// greet tells what serves, what the first start made and what to do next.
+func greet(w io.Writer, a *app.App, data string) {
+	about, first := a.About(), a.First()
+	fmt.Fprintf(w, "dengxu %s\n", versionText())
+	fmt.Fprintf(w, "store: %s (%s). %s\n", about.Kind, about.Durability, about.Text)
+	if first.Site != "" {
+		fmt.Fprintf(w, "first start: site %s (%s), queue %s (5 min a person assumed), counter %s\n", first.Site, first.Zone, first.Queue, first.Counter)
+		if first.Zone == "UTC" {
+			fmt.Fprintln(w, "  the machine's time zone is UTC; business days begin at its midnight until the site gets its own time_zone")
+		}
+	}
+	if first.AdminKey != "" {
+		fmt.Fprintf(w, "admin key, shown this once: %s\n  lost it? stop the server and run: dengxu ctl key new --data %s\n", first.AdminKey, data)
+	}
+	fmt.Fprintf(w, "serving %s\n  API for people %s/docs, for programs %s/openapi.json\n", a.URL(), a.URL(), a.URL())
+	if a.AdminAddr() != nil {
+		fmt.Fprintf(w, "  metrics http://%s/metrics\n", a.AdminAddr())
+	}
+	if first.Site != "" {
+		fmt.Fprintf(w, "try:\n  curl -X POST %s/queue/%s/join\n", a.URL(), first.Queue)
+		fmt.Fprintf(w, "  curl -X POST -H \"Authorization: Bearer $KEY\" %s/queue/%s/counter/%s/call_next\n", a.URL(), first.Queue, first.Counter)
+	}
+}

@@ -1,0 +1,105 @@
+// Package replay plays a recorded day of arrivals and services through a
+// running server and compares the waits. It owns the recording's format and
+// the schedule, and refuses to know how the server orders people: that is what
+// is being compared.
+package replay
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// Row is one person of a recording. Times are seconds since the day's midnight
+// and may pass 86400.
+type Row struct {
+	Priority int
+	Served   bool // else gone before service
+	Join     int
+	Leave    int // when the line was left, by service or by giving up
+	Start    int // of the service; Served only
+	End      int
+	Server   string // who served; "" = not recorded
+}
+
+// columns of a recording, by name; others are ignored.
+var columns = []string{"date", "type", "priority", "outcome", "join_s", "leave_queue_s", "start_s", "end_s", "server"}
+
+// otherPool is the type of rows that other servers serve: left out.
+const otherPool = "IN"
+
+// Read reads the rows of one date, in the order of the file. An error names
+// the line.
+func Read(r io.Reader, date string) ([]Row, error) {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("read the header: %w", err)
+	}
+	at := make(map[string]int, len(columns))
+	for _, name := range columns {
+		if at[name] = slices.Index(header, name); at[name] < 0 {
+			return nil, fmt.Errorf("line 1: there is no column %s", name)
+		}
+	}
+	var rows []Row
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err // says the line itself
+		}
+		field := func(name string) string { return record[at[name]] }
+		if field("date") != date || field("type") == otherPool {
+			continue
+		}
+		row, err := parse(field)
+		if err != nil {
+			line, _ := in.FieldPos(0)
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("there are no rows of %s", date)
+	}
+	return rows, nil
+}
+
+func parse(field func(string) string) (Row, error) {
+	row := Row{Server: field("server")}
+	switch outcome := field("outcome"); outcome {
+	case "served":
+		row.Served = true
+	case "abandoned":
+	default:
+		return row, fmt.Errorf("outcome %q is neither served nor abandoned", outcome)
+	}
+	numbers := []struct {
+		name string
+		into *int
+	}{{"priority", &row.Priority}, {"join_s", &row.Join}, {"leave_queue_s", &row.Leave}, {"start_s", &row.Start}, {"end_s", &row.End}}
+	if !row.Served {
+		numbers = numbers[:3]
+	}
+	for _, n := range numbers {
+		v, err := strconv.Atoi(field(n.name))
+		if err != nil {
+			return row, fmt.Errorf("%s %q is not a whole number", n.name, field(n.name))
+		}
+		*n.into = v
+	}
+	switch {
+	case row.Priority < 0 || row.Priority > 2:
+		return row, fmt.Errorf("priority %d is not 0, 1 or 2", row.Priority)
+	case row.Leave < row.Join, row.Served && row.Start < row.Join, row.Served && row.End < row.Start:
+		return row, fmt.Errorf("times run backwards")
+	}
+	return row, nil
+}
