@@ -159,7 +159,7 @@ func (c *counter) serve(w *world) error {
 func (e *Engine) DeleteCounter(ctx context.Context, by By, id dengxu.CounterID, ifMatch uint64) error {
 	site, err := e.CounterSite(id)
 	if err != nil {
-		return err
+		return e.goneBefore(ctx, by, err)
 	}
 	_, err = e.change(ctx, amendment{
 		by: by, site: site,

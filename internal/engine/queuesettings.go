@@ -256,7 +256,7 @@ func (c *counter) mixes(field string, changed *queue) error {
 func (e *Engine) DeleteQueue(ctx context.Context, by By, id dengxu.QueueID, ifMatch uint64) error {
 	site, err := e.QueueSite(id)
 	if err != nil {
-		return err
+		return e.goneBefore(ctx, by, err)
 	}
 	_, err = e.change(ctx, amendment{
 		by: by, site: site,

@@ -139,6 +139,28 @@ func (e *Engine) seen(ctx context.Context, c amendment) (bool, error) {
 	return true, nil
 }
 
+// goneBefore answers a deletion of something unknown: nil when it is the repeat
+// of one that succeeded, else err. Whose it was is not known any more, so every
+// partition is asked.
+func (e *Engine) goneBefore(ctx context.Context, by By, err error) error {
+	if by.Key == "" {
+		return err
+	}
+	for p := range e.parts {
+		v, lookErr := e.view(ctx, store.Ask{Partition: store.Partition(p), Op: by.op("")})
+		switch {
+		case lookErr != nil:
+			return lookErr
+		case v.Op == nil:
+		case v.Op.Reused:
+			return errKeyReused()
+		default:
+			return nil
+		}
+	}
+	return err
+}
+
 // checkMatch holds If-Match against a version; 0 is "not given" and "absent".
 func checkMatch(ifMatch, version uint64) error {
 	if ifMatch != 0 && ifMatch != version {
