@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/dengxu/dengxu"
 )
 
 // atOnce bounds how many steps of a together run at the same time.
@@ -171,14 +173,20 @@ func (p *player) judge(all []*result, endings []outcomes) error {
 	return fmt.Errorf("together it ended in no such way:\n  %s", strings.Join(why, "\n  "))
 }
 
-// ended finds a term for each result. A term that fits two results takes the
-// first: write the narrower term first.
+// ended finds a result for each term, in their order, and last for those that
+// are a number and nothing else. A term that fits two results takes the first:
+// write the narrower one first.
 func (p *player) ended(all []*result, e outcomes) error {
 	if len(all) != len(e.terms) {
 		return fmt.Errorf("%d outcomes are named, there were %d", len(e.terms), len(all))
 	}
 	left := slices.Clone(all)
+	var numbers []string
 	for i := range e.terms {
+		if number, ok := p.number(&e.terms[i]); ok {
+			numbers = append(numbers, number)
+			continue
+		}
 		var last error
 		found := slices.IndexFunc(left, func(r *result) bool {
 			last = e.terms[i].check(p, r.answer, r.err)
@@ -189,5 +197,45 @@ func (p *player) ended(all []*result, e outcomes) error {
 		}
 		left = slices.Delete(left, found, found+1)
 	}
+	var got []string
+	for _, r := range left {
+		number, err := r.number()
+		if err != nil {
+			return err
+		}
+		got = append(got, number)
+	}
+	slices.Sort(got)
+	slices.Sort(numbers)
+	for i, number := range numbers {
+		if got[i] != number {
+			return fmt.Errorf("%s came where %s was to come", got[i], number)
+		}
+	}
 	return nil
+}
+
+// number is the number that a term consists of.
+func (p *player) number(w *want) (string, bool) {
+	if w.code != "" || w.nobody || len(w.words) != 1 || len(w.fields) > 0 || dengxu.State(w.words[0]).Valid() {
+		return "", false
+	}
+	_, named := p.lookup(w.words[0])
+	return w.words[0], !named
+}
+
+// number is the number that a step of a together gave or called.
+func (r *result) number() (string, error) {
+	if r.err != nil {
+		return "", r.err
+	}
+	answer := r.answer
+	if outcome, ok := answer.(dengxu.CallOutcome); ok {
+		if outcome.Token == nil {
+			return "", fmt.Errorf("called nobody: %s", outcome.Reason)
+		}
+		answer = outcome.Token
+	}
+	all, err := object(answer)
+	return text(all["number"]), err
 }
