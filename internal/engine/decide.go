@@ -104,10 +104,12 @@ func (c *command) holderRefused() error {
 	switch {
 	case c.verb == dengxu.VerbDefer:
 		return c.conflict("defer_max", "it was put off %d times already", c.t.Defers)
-	case c.verb == dengxu.VerbConfirm:
+	case c.verb == dengxu.VerbConfirm && c.t.State == dengxu.StateCalling:
 		return c.conflict("confirmed_already", "it was confirmed already")
 	case c.verb == dengxu.VerbRate:
 		return c.conflict("rated_already", "it was rated already")
+	case c.verb == dengxu.VerbConfirm:
+		return c.conflict("state", "nobody asked whether it still comes")
 	default:
 		return c.conflict("state", "the holder cannot %s a token that is %s", c.verb, c.t.State)
 	}
