@@ -129,8 +129,16 @@ func (d *direct) Act(ctx context.Context, by scenario.Caller, verb dengxu.Verb, 
 	if edit, ok := body.(dengxu.TokenEdit); ok {
 		return value(d.engine.Edit(ctx, who, id, edit))
 	}
-	return value(d.engine.Act(ctx, who, verb, id, body.(dengxu.VerbRequest)))
+	answer, err := value(d.engine.Act(ctx, who, verb, id, body.(dengxu.VerbRequest)))
+	if err == nil && (by.Who == scenario.Holder || slices.Contains(holders, verb)) {
+		return d.engine.Position(ctx, id)
+	}
+	return answer, err
 }
+
+// holders are the verbs whose paths are the holder's, whoever asks: their
+// answer is what a holder may see.
+var holders = []dengxu.Verb{dengxu.VerbDefer, dengxu.VerbCheckIn, dengxu.VerbConfirm, dengxu.VerbRate}
 
 func (d *direct) Turn(ctx context.Context, by scenario.Caller, t scenario.Turn) (any, error) {
 	who := d.by(by, t.Action+"/"+t.ID, t)
