@@ -29,8 +29,8 @@ const (
 // backwards, and with what State returns not over a restart either. The zero
 // Clock is new.
 //
-// A store reads it once in every Commit and every read. Steps wait in the
-// clock: the first Commit after one was noticed logs it, before the events of
+// A store reads it once in every Commit and in every read that answers a time.
+// Steps wait in the clock: the first Commit after one was noticed logs it, before the events of
 // its own batch and even if it refuses that batch.
 //
 // It reads no clock itself and is not safe for concurrent use.

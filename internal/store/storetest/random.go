@@ -103,10 +103,23 @@ type duel struct {
 func newDuel(t *testing.T, f Factory) *duel {
 	t.Helper()
 	c := NewClock()
-	return &duel{
+	d := &duel{
 		t: t, f: f, clock: c,
 		model:   newSide(t, memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})),
 		subject: newSide(t, f.Open(t, c)),
+	}
+	d.readClocks()
+	return d
+}
+
+// readClocks lets both stores see the clock after it was moved. A jump and the
+// time after it, seen at once, are another thing than seen one by one.
+func (d *duel) readClocks() {
+	d.t.Helper()
+	for _, s := range []*side{d.model, d.subject} {
+		if _, err := s.s.View(d.t.Context(), store.Ask{}); err != nil {
+			d.t.Fatalf("view: %v", err)
+		}
 	}
 }
 
@@ -122,6 +135,7 @@ func (d *duel) do(st step) (answer, string) {
 	switch {
 	case st.move != nil:
 		st.move(d.clock)
+		d.readClocks()
 		return answer{}, ""
 	case st.reopen:
 		d.close()
