@@ -81,7 +81,11 @@ func (e *Engine) calling(ctx context.Context, w *world, by By, id dengxu.Counter
 		return calling{}, dengxu.Errorf(dengxu.NotFound, "no counter %s", id)
 	}
 	out := calling{c: c, by: by, req: req, queues: c.queues, now: e.now()}
-	if req.Current == "" && c.shown() != dengxu.CounterPaused && qid == "" && req.Class == "" {
+	refused := out.narrow(qid)
+	if c.shown() == dengxu.CounterPaused {
+		refused = dengxu.Errorf(dengxu.Conflict, "counter %s is paused", id).Because("counter_paused")
+	}
+	if req.Current == "" && refused == nil {
 		return out, nil // nothing to read: the commit itself judges the rest
 	}
 	v, err := e.view(ctx, store.Ask{
@@ -94,11 +98,8 @@ func (e *Engine) calling(ctx context.Context, w *world, by By, id dengxu.Counter
 		out.replay = v.Op
 		return out, errReplayed
 	}
-	if c.shown() == dengxu.CounterPaused {
-		return out, dengxu.Errorf(dengxu.Conflict, "counter %s is paused", id).Because("counter_paused")
-	}
-	if err := out.narrow(qid); err != nil {
-		return out, err
+	if refused != nil {
+		return out, refused
 	}
 	return out, out.readCurrent(w, v.Counters[0])
 }
