@@ -54,6 +54,31 @@ func (c *Client) Events(ctx context.Context, s dengxu.SiteID, after string) iter
 	}
 }
 
+// Cursor returns the position of the events of a site now. To keep a copy of
+// what a server has: take the cursor, read everything, then follow Events after
+// the cursor; nothing is missed in between.
+func (c *Client) Cursor(ctx context.Context, s dengxu.SiteID) (string, error) {
+	left := c.newBudget()
+	query := url.Values{}
+	set(query, "site", string(s))
+	for {
+		var last error
+		for m, err := range c.stream(ctx, "/events", query, "") {
+			if m.id != "" {
+				return m.id, nil
+			}
+			last = err
+		}
+		if !lasting(last) && !errors.Is(last, errNoStream) && left.wait(ctx, retryAfterOf(last)) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return "", ended(ctx)
+		}
+		return "", last
+	}
+}
+
 // follower is one running Events.
 type follower struct {
 	c        *Client

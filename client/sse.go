@@ -80,7 +80,8 @@ func readMessages(r io.Reader, heard func(), yield func(message, error) bool) {
 		heard()
 		line := lines.Text()
 		if line == "" {
-			if len(data) > 0 {
+			// An id without data moves the position of a quiet stream.
+			if len(data) > 0 || m.id != "" {
 				m.data = strings.Join(data, "\n")
 				if !yield(m, nil) {
 					return

@@ -161,8 +161,10 @@ func TestEventsResumeByCursorAndSurfaceAReset(t *testing.T) {
 			case 1:
 				sse(w, "retry: 1000\nid: c1\nevent: token.joined\ndata: {\"id\":\"c1\",\"type\":\"token.joined\"}\n\n")
 			case 2:
-				sse(w, "event: reset\ndata: {\"cursor\":\"c7\"}\n\n")
+				sse(w, ": \nid: c2\n\n") // a quiet stream moves on
 			case 3:
+				sse(w, "event: reset\ndata: {\"cursor\":\"c7\"}\n\n")
+			case 4:
 				sse(w, "id: c8\ndata: {\"type\":\"token.called\"}\n\ndata: {\"unknown\":\n\n")
 			default:
 				writeProblem(w, 403, `{"code":"forbidden"}`)
@@ -183,9 +185,29 @@ func TestEventsResumeByCursorAndSurfaceAReset(t *testing.T) {
 		for _, r := range l.requests() {
 			uris = append(uris, r.uri)
 		}
-		want := []string{"/events?after=c0&site=clinic", "/events?after=c1&site=clinic", "/events?after=c7&site=clinic", "/events?after=c8&site=clinic"}
+		want := []string{"/events?after=c0&site=clinic", "/events?after=c1&site=clinic", "/events?after=c2&site=clinic", "/events?after=c7&site=clinic", "/events?after=c8&site=clinic"}
 		if diff := cmp.Diff(want, uris); diff != "" {
 			t.Errorf("cursors (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestCursorIsWhereTheStreamBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := 0
+		l := &line{handler: func(w http.ResponseWriter, _ *http.Request) {
+			if opened++; opened == 1 {
+				writeProblem(w, 503, `{"code":"unavailable"}`)
+				return
+			}
+			sse(w, "retry: 2000\nid: c5\n\n")
+		}}
+		if got, err := over(t, l, Options{}).Cursor(t.Context(), "clinic"); err != nil || got != "c5" {
+			t.Errorf("%q, %v", got, err)
+		}
+		l = &line{handler: answerProblem(403, `{"code":"forbidden"}`)}
+		if _, err := over(t, l, Options{}).Cursor(t.Context(), ""); dengxu.CodeOf(err) != dengxu.Forbidden {
+			t.Errorf("%v, want forbidden", err)
 		}
 	})
 }

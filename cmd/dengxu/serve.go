@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 
+	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/app"
 	"github.com/dengxu/dengxu/internal/ctl"
 	"github.com/dengxu/dengxu/internal/strictyaml"
@@ -27,6 +28,7 @@ type settings struct {
 	AdminListen  string         `json:"admin_listen" env:"DENGXU_ADMIN_LISTEN" placeholder:"ADDR" help:"Serve metrics and profiles here, without authentication."`
 	TrustedProxy []netip.Prefix `json:"trusted_proxy" env:"DENGXU_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies that may say who the client is."`
 	CORSOrigin   []string       `json:"cors_origin" env:"DENGXU_CORS_ORIGIN" placeholder:"ORIGIN" help:"Origins whose pages may use the API."`
+	LogLevel     string         `json:"log_level" env:"DENGXU_LOG_LEVEL" placeholder:"LEVEL" help:"debug, info (every request), warn or error (warn)."`
 }
 
 type serveCmd struct {
@@ -40,7 +42,11 @@ func (c *serveCmd) Run(ctx context.Context, s ctl.Streams) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(s.Err, nil))
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cmp.Or(set.LogLevel, "warn"))); err != nil {
+		return dengxu.Fieldf(dengxu.Invalid, "log_level", "%q is not debug, info, warn or error", set.LogLevel)
+	}
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
 	a, err := app.New(app.Options{
 		Listen: set.Listen, Data: set.Data, StoreURL: set.Store, Bare: set.Bare,
 		// A flag would show the secret to everybody who lists processes.
@@ -84,6 +90,7 @@ func (c *serveCmd) inForce() (settings, error) {
 	set.TLSCert = cmp.Or(set.TLSCert, file.TLSCert)
 	set.TLSKey = cmp.Or(set.TLSKey, file.TLSKey)
 	set.AdminListen = cmp.Or(set.AdminListen, file.AdminListen)
+	set.LogLevel = cmp.Or(set.LogLevel, file.LogLevel)
 	if len(set.TrustedProxy) == 0 {
 		set.TrustedProxy = file.TrustedProxy
 	}
@@ -100,8 +107,8 @@ func greet(w io.Writer, a *app.App, data string) {
 	fmt.Fprintf(w, "store: %s (%s). %s\n", about.Kind, about.Durability, about.Text)
 	if first.Site != "" {
 		fmt.Fprintf(w, "first start: site %s (%s), queue %s (5 min a person assumed), counter %s\n", first.Site, first.Zone, first.Queue, first.Counter)
-		if first.Zone == "UTC" {
-			fmt.Fprintln(w, "  the machine's time zone is UTC; business days begin at its midnight until the site gets its own time_zone")
+		for _, warning := range first.Warnings {
+			fmt.Fprintln(w, "  warning:", warning)
 		}
 	}
 	if first.AdminKey != "" {

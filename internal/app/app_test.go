@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -95,7 +96,7 @@ func TestFirstStart(t *testing.T) {
 func TestBareStaysEmptyAndTakesTheGivenKey(t *testing.T) {
 	a := start(t, Options{Bare: true, AdminKey: testKey})
 	defer stop(t, a)
-	if a.First() != (First{}) {
+	if !reflect.DeepEqual(a.First(), First{}) {
 		t.Errorf("made %+v", a.First())
 	}
 	if status, body := ask(t, "GET", a.URL()+"/sites", testKey, ""); status != 200 || !strings.Contains(body, `"items":[]`) {
@@ -112,7 +113,7 @@ func TestEverythingIsThereAfterARestart(t *testing.T) {
 
 	a = start(t, Options{StoreURL: "pebble:" + filepath.Join(dir, "s")})
 	defer stop(t, a)
-	if a.First() != (First{}) {
+	if !reflect.DeepEqual(a.First(), First{}) {
 		t.Errorf("second start made %+v", a.First())
 	}
 	if status, body := ask(t, "POST", a.URL()+"/counter/1/call_next", key, ""); status != 200 || !strings.Contains(body, `"A001"`) {

@@ -23,10 +23,13 @@ type First struct {
 	AdminKey string
 	// Site is set when the store was empty and got a site, a queue and a
 	// counter.
-	Site    dengxu.SiteID
-	Zone    string // of Site
-	Queue   dengxu.QueueID
-	Counter dengxu.CounterID
+	Site dengxu.SiteID
+	Zone string // of Site
+	// Warnings are what Site's settings could do that was perhaps not meant,
+	// such as a machine's zone of UTC.
+	Warnings []string
+	Queue    dengxu.QueueID
+	Counter  dengxu.CounterID
 }
 
 // firstStart makes sure that there is an admin key, and fills an empty store
@@ -53,7 +56,7 @@ func firstStart(ctx context.Context, e *engine.Engine, o Options) (First, error)
 	if err != nil {
 		return first, fmt.Errorf("first site: %w", err)
 	}
-	first.Zone = site.Value.TimeZone
+	first.Zone, first.Warnings = site.Value.TimeZone, site.Value.Warnings
 	queue := dengxu.Queue{
 		Site: firstSite, ExpectedServiceSeconds: firstService,
 		PublicJoin: &dengxu.PublicJoin{Loopback: true},
