@@ -31,6 +31,8 @@ type arrow struct {
 var arrows = []arrow{
 	{from: "."},
 	{from: "client", to: []string{"."}},
+	{from: "examples/go/room", to: []string{".", "client"}},
+	{from: "examples/go/ticket", to: []string{".", "client"}},
 	{from: "internal/order"},
 	{from: "internal/store", to: []string{".", "internal/order"}},
 	{from: "internal/engine", to: []string{".", "internal/order", "internal/store"}},
