@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -29,6 +30,7 @@ func joinBatch(n uint64) store.Batch {
 	id := dengxu.TokenID(fmt.Sprintf("%010x", n) + rand.Text()[:16])
 	line := store.LineKey{Queue: "clinic", Gen: day}
 	business := fmt.Sprintf("customer-%09d", n)
+	k := order.Ordinary - int(n%8) //nolint:gosec // small
 	return store.Batch{
 		Site: "main",
 		Op:   store.Op{Scope: "key-kiosk", Key: rand.Text(), Hash: [16]byte{1, 2, 3}, Keep: 24 * 3600 * 1000},
@@ -42,7 +44,7 @@ func joinBatch(n uint64) store.Batch {
 			Token: store.Token{
 				ID: id, Site: "main", Queue: "clinic", Gen: day, Group: "ordinary", Prefix: "A", Width: 3,
 				State: dengxu.StateWaiting, Version: 1, Since: store.Now, JoinedAt: store.Now, Place: store.Now,
-				Lane: order.Lane{K: order.Ordinary}, Factor: 1000, Business: business, Unique: true,
+				Lane: order.Lane{K: k}, Factor: order.FactorOf(k), Business: business, Unique: true,
 				Channel: "kiosk", Name: "Ada Lovelace-Byron", Phone: "+441234567890", Due: store.Now + 7_200_000,
 				Attrs: []byte(`{"age":71,"vip_level":0,"language":"en"}`),
 			},
@@ -150,6 +152,66 @@ func BenchmarkJoin(b *testing.B) {
 			b.ReportMetric(joins/raws, "ratio")
 		})
 	}
+}
+
+// BenchmarkMillion measures a line of a million people: memory a token, a
+// rank, opening the folder again, and an audit.
+func BenchmarkMillion(b *testing.B) {
+	const people = 1_000_000
+	o := pebblestore.Options{Dir: filepath.Join(b.TempDir(), "store")}
+	before := heap()
+	s, err := pebblestore.Open(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	joins := callers(b, 256, people, func(i uint64) error {
+		_, err := s.Commit(b.Context(), joinBatch(i))
+		return err
+	})
+	perToken := float64(heap()-before) / people
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	start := time.Now()
+	if s, err = pebblestore.Open(o); err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	opened := time.Since(start)
+	reopened := float64(heap()-before) / people
+	start = time.Now()
+	if found, err := s.Audit(b.Context()); err != nil || len(found) > 0 {
+		b.Fatal(found, err)
+	}
+	audited := time.Since(start)
+	page, err := s.List(b.Context(), store.ListAsk{Newest: true, Limit: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	line := store.LineKey{Queue: "clinic", Gen: day}
+	member := page.Tokens[0].Member()
+	last := member.Key.Place
+	for b.Loop() {
+		member.Key.Place = last - (last-member.Key.Place+7)%1000
+		v, err := s.View(b.Context(), store.Ask{Ranks: []store.RankAsk{{Line: line, Member: member}}})
+		if err != nil || v.Ranks[0] < people/2 {
+			b.Fatal(v.Ranks, err)
+		}
+	}
+	b.ReportMetric(joins, "joins/s")
+	b.ReportMetric(perToken, "B/token")
+	b.ReportMetric(reopened, "B/token-reopened")
+	b.ReportMetric(opened.Seconds(), "s/open")
+	b.ReportMetric(audited.Seconds(), "s/audit")
+}
+
+// heap is the live memory after a collection.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // cpu is the processor time that this process has used, which other processes

@@ -214,6 +214,7 @@ func (s *Store) finish(g *group) error {
 	s.meta.Clock = s.clock.State()
 	s.clockMu.Unlock()
 	s.meta.Group = g.number
+	s.meta.Live, s.meta.Persons = uint64(len(s.index.tokens)), uint64(len(s.index.persons))
 	w.key, w.value = append(w.key[:0], metaKey...), appendMeta(w.value[:0], &s.meta)
 	w.set()
 	return w.err

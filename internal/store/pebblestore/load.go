@@ -182,28 +182,82 @@ func (s *Store) readAll(db *pebble.DB) error {
 }
 
 func (s *Store) readState(db *pebble.DB) (sum uint64, err error) {
-	add := func(prefix byte, one func(key, value []byte, hash uint64) error) {
-		if err != nil {
-			return
-		}
-		err = scan(db, prefix, func(key, value []byte) error {
-			hash := hashOf(key, value)
-			sum += hash
-			if err := one(key, value, hash); err != nil {
-				return fmt.Errorf("key %q: %w", key[:min(len(key), 8)], err)
-			}
-			return nil
-		})
+	if err := s.readTokens(db, &sum); err != nil {
+		return 0, err
 	}
-	add(prefixToken, s.readToken)
-	add(prefixDoc, s.readDoc)
-	add(prefixTally, s.readTally)
-	add(prefixSeries, s.readSeries)
-	add(prefixMark, func(_, value []byte, _ uint64) error {
-		_, err := decodeMark(value)
-		return err
-	})
+	err = errors.Join(
+		scanSum(db, prefixDoc, &sum, s.readDoc),
+		scanSum(db, prefixTally, &sum, s.readTally),
+		scanSum(db, prefixSeries, &sum, s.readSeries),
+		scanSum(db, prefixMark, &sum, func(_, value []byte, _ uint64) error {
+			_, err := decodeMark(value)
+			return err
+		}),
+	)
 	return sum, err
+}
+
+// readTokens reads the records, and enters them in the indexes beside that.
+func (s *Store) readTokens(db *pebble.DB, sum *uint64) error {
+	s.index.tokens = make(map[dengxu.TokenID]*entry, min(s.meta.Live, mostRoom))
+	s.index.persons = make(map[string]*entry, min(s.meta.Persons, mostRoom))
+	read := make(chan []loaded, 4) // a little ahead of the slower side
+	built := make(chan struct{})
+	go func() {
+		defer close(built)
+		for some := range read {
+			for _, l := range some {
+				s.index.add(&entry{id: l.token.ID, hash: l.hash}, l.token)
+			}
+		}
+	}()
+	some := make([]loaded, 0, loadTokens)
+	err := scanSum(db, prefixToken, sum, func(key, value []byte, hash uint64) error {
+		t, err := store.DecodeToken(dengxu.TokenID(key[1:]), value)
+		if err != nil {
+			return err
+		}
+		if _, known := stateCodes[t.State]; !known {
+			return fmt.Errorf("state %q: %w", t.State, store.ErrDamaged)
+		}
+		if some = append(some, loaded{t, hash}); len(some) == loadTokens {
+			read <- some
+			some = make([]loaded, 0, loadTokens)
+		}
+		return nil
+	})
+	read <- some
+	close(read)
+	<-built
+	if n := uint64(len(s.index.tokens)); err == nil && n != s.meta.Live {
+		err = fmt.Errorf("%d records are stored, not %d: %w", n, s.meta.Live, store.ErrDamaged)
+	}
+	return err
+}
+
+// loaded is a record on its way into the indexes.
+type loaded struct {
+	token *store.Token
+	hash  uint64
+}
+
+const (
+	// loadTokens is how many records go there together.
+	loadTokens = 512
+	// mostRoom bounds the room that is made before anything was read.
+	mostRoom = 1 << 24
+)
+
+// scanSum is scan with the hash of each key, which it adds to sum.
+func scanSum(r pebble.Reader, prefix byte, sum *uint64, one func(key, value []byte, hash uint64) error) error {
+	return scan(r, prefix, func(key, value []byte) error {
+		hash := hashOf(key, value)
+		*sum += hash
+		if err := one(key, value, hash); err != nil {
+			return fmt.Errorf("key %q: %w", key[:min(len(key), 8)], err)
+		}
+		return nil
+	})
 }
 
 // scan calls each with every key of a prefix; key and value are lent.
@@ -223,18 +277,6 @@ func scan(r pebble.Reader, prefix byte, each func(key, value []byte) error) (err
 			return err
 		}
 	}
-	return nil
-}
-
-func (s *Store) readToken(key, value []byte, hash uint64) error {
-	t, err := store.DecodeToken(dengxu.TokenID(key[1:]), value)
-	if err != nil {
-		return err
-	}
-	if _, known := stateCodes[t.State]; !known {
-		return fmt.Errorf("state %q: %w", t.State, store.ErrDamaged)
-	}
-	s.index.add(&entry{id: t.ID, hash: hash}, t)
 	return nil
 }
 

@@ -16,6 +16,9 @@ type meta struct {
 	Group uint64           // groups written so far
 	Sum   uint64           // of the hashes of everything that load reads: see hashOf
 	Clock store.ClockState // as it stood when the group was judged
+
+	Live    uint64 // live records, and business ids among them: so that an
+	Persons uint64 // open makes room for them at once
 }
 
 func appendMeta(dst []byte, m *meta) []byte {
@@ -31,6 +34,8 @@ func appendMeta(dst []byte, m *meta) []byte {
 	e.Int(9, m.Clock.Behind)
 	e.Int(10, m.Clock.Doubt)
 	e.Int(11, m.Clock.Doubted)
+	e.Uint(12, m.Live)
+	e.Uint(13, m.Persons)
 	return e.Buf()
 }
 
@@ -60,6 +65,10 @@ func decodeMeta(b []byte) (m meta, err error) {
 			m.Clock.Doubt = d.Int()
 		case 11:
 			m.Clock.Doubted = d.Int()
+		case 12:
+			m.Live = d.Uint()
+		case 13:
+			m.Persons = d.Uint()
 		default:
 			d.Unknown()
 		}
