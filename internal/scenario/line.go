@@ -65,7 +65,7 @@ type words struct {
 	want   *words // nil = no arrow
 }
 
-var keyPattern = regexp.MustCompile(`^([a-z_][a-z_.0-9]*)(!=|=|~)`)
+var keyPattern = regexp.MustCompile(`^([a-z_][a-zA-Z_.0-9-]*)(!=|=|~)`)
 
 // scan takes a line apart. A word that begins with # ends it.
 func scan(text string) (words, error) {
