@@ -70,11 +70,20 @@ var arrows = []arrow{
 		to:      []string{".", "client", "internal/strictyaml"},
 		outside: []string{"github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
 	},
+	{from: "internal/replay", to: []string{".", "client"}},
+	{
+		from: "cmd/dengxu",
+		to: []string{
+			".", "client", "internal/app", "internal/ctl", "internal/replay", "internal/strictyaml",
+		},
+		outside: []string{"github.com/alecthomas/kong"},
+	},
+	{from: "dengxutest", to: []string{".", "client", "internal/app", "internal/store/memstore"}},
+	{from: "internal/scenario", to: []string{".", "internal/strictyaml"}},
 
 	// Nothing but tests.
 	{from: "internal/bench"},
 	{from: "internal/torture"},
-	{from: "internal/scenario", to: []string{".", "internal/strictyaml"}},
 }
 
 // belowEngine are the packages that the engine stands on. Their tests may use
