@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, s ctl.Streams) int {
 	var grammar commands
 	parser, err := kong.New(&grammar,
 		kong.Name("dengxu"), kong.Description("等序: waiting lines for people and tasks."),
-		kong.Writers(s.Out, s.Err), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(s.Out, s.Err), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Exit(func(code int) { done, left = exit(code), true }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s, ctl.Offline{NewAdminKey: func(ctx context.Context, data string) (string, error) {
