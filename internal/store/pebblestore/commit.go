@@ -113,8 +113,10 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 	}
 	defer s.life.RUnlock()
 	c := &call{ctx: ctx, batch: b}
-	err := s.do(c)
-	return c.result, err
+	if err := s.do(c); err != nil {
+		return store.Result{}, err
+	}
+	return c.result, nil
 }
 
 // do lets the committer do a call and waits for it.
@@ -130,8 +132,7 @@ func (s *Store) do(c *call) error {
 		if c.state.CompareAndSwap(callWaiting, callLeft) {
 			return err
 		}
-		c.result = store.Result{}
-		return store.ErrUnknown
+		return store.ErrUnknown // the result is still the committer's
 	}
 	select {
 	case <-c.done:

@@ -164,7 +164,7 @@ func work(t *testing.T, s *pebblestore.Store, a *acks, worker, n int) bool {
 // was acknowledged is there, and everything that is there fits together.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -175,7 +175,7 @@ func TestPowerLoss(t *testing.T) {
 			}
 			a := newAcks()
 			var moments []crashed
-			a.every, a.then = 29, func() {
+			a.every, a.then = 43, func() {
 				moments = append(moments, a.crash(disk, r, fmt.Sprint("after commit ", a.commits)))
 			}
 			var wg sync.WaitGroup
@@ -190,7 +190,7 @@ func TestPowerLoss(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if len(moments) < 15 {
+			if len(moments) < 12 {
 				t.Fatalf("only %d moments", len(moments))
 			}
 			for _, c := range moments {
@@ -213,7 +213,7 @@ func TestKillPoints(t *testing.T) {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if seen++; seen%3 == 0 || seen < 60 {
+			if seen++; seen%7 == 0 || seen < 40 {
 				moments = append(moments, a.crash(disk, r, fmt.Sprintf("before write %d to %s", seen, op.Path)))
 			}
 		}
@@ -231,7 +231,7 @@ func TestKillPoints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(moments) < 100 {
+	if len(moments) < 60 {
 		t.Fatalf("only %d moments", len(moments))
 	}
 	for _, c := range moments {

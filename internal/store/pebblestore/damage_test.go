@@ -173,7 +173,7 @@ func stride(size int) int {
 	if storetest.Torture() {
 		return 1
 	}
-	return max(1, size/24) | 1
+	return max(1, size/12) | 1
 }
 
 // TestBitFlips flips one bit at a time in every file of a small store.

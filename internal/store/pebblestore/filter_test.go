@@ -7,7 +7,7 @@ import (
 
 func TestFilter(t *testing.T) {
 	t.Parallel()
-	const n = 300_000
+	const n = 100_000
 	var f opFilter
 	key := func(i int) []byte { return opKey(nil, "key-1", fmt.Sprint("op-", i)) }
 	for i := range n {
@@ -22,7 +22,7 @@ func TestFilter(t *testing.T) {
 			wrong++
 		}
 	}
-	// Five parts with 0.3 % each.
+	// Three parts with 0.3 % each.
 	if share := float64(wrong) / n; share > 0.02 {
 		t.Errorf("%.2f %% of new keys are taken for known", 100*share)
 	}
