@@ -21,15 +21,12 @@ var weekdays = map[string]time.Weekday{
 // days in that order, or an Invalid error, field opening_hours.
 func ParseDays(key string) ([]time.Weekday, error) {
 	first, last, run := strings.Cut(key, "-")
-	from, ok := weekdays[first]
-	if !ok {
-		return nil, Fieldf(Invalid, fieldHours, "%q is not a day or a run of days", key)
-	}
 	if !run {
-		return []time.Weekday{from}, nil
+		last = first
 	}
-	to, ok := weekdays[last]
-	if !ok || to == from {
+	from, okFrom := weekdays[first]
+	to, okTo := weekdays[last]
+	if !okFrom || !okTo || run && to == from {
 		return nil, Fieldf(Invalid, fieldHours, "%q is not a day or a run of days", key)
 	}
 	days := []time.Weekday{from}
@@ -46,10 +43,10 @@ func ParseDays(key string) ([]time.Weekday, error) {
 // else, is an Invalid error, field opening_hours.
 func ParseHours(span string) (from, to int, err error) {
 	start, end, dash := strings.Cut(span, "-")
-	from, okFrom := clockMinute(start)
-	to, okTo := clockMinute(end)
+	from, okFrom := ParseClock(start)
+	to, okTo := ParseClock(end)
 	if !dash || !okFrom || !okTo || from == to || from == dayMinutes {
-		return 0, 0, Fieldf(Invalid, fieldHours, `%q is not a span such as "08:00-12:00"; the whole day is "00:00-24:00"`, span)
+		return 0, 0, errSpan(fieldHours, span)
 	}
 	if to < from {
 		to += dayMinutes
@@ -57,23 +54,27 @@ func ParseHours(span string) (from, to int, err error) {
 	return from, to, nil
 }
 
-// clockMinute reads "HH:MM" from 00:00 to 24:00.
-func clockMinute(s string) (int, bool) {
-	if len(s) != 5 || s[2] != ':' {
+func errSpan(field, span string) error {
+	return Fieldf(Invalid, field, `%q is not a span such as "08:00-12:00"; the whole day is "00:00-24:00"`, span)
+}
+
+// ParseClock reads a time on the clock, "HH:MM" from 00:00 to 24:00, and
+// returns it in minutes after midnight. ok is false for anything else.
+func ParseClock(text string) (minute int, ok bool) {
+	if len(text) != 5 || text[2] != ':' {
 		return 0, false
 	}
 	// ParseUint takes no sign, so "+8:00" is not a time.
-	hour, errHour := strconv.ParseUint(s[:2], 10, 8)
-	minute, errMinute := strconv.ParseUint(s[3:], 10, 8)
-	at := int(hour)*60 + int(minute)
-	return at, errHour == nil && errMinute == nil && minute < 60 && at <= dayMinutes
+	h, errHour := strconv.ParseUint(text[:2], 10, 8)
+	m, errMinute := strconv.ParseUint(text[3:], 10, 8)
+	minute = int(h)*60 + int(m)
+	return minute, errHour == nil && errMinute == nil && m < 60 && minute <= dayMinutes
 }
 
 func checkSpans(field string, spans []string) error {
 	for i, span := range spans {
 		if _, _, err := ParseHours(span); err != nil {
-			return Fieldf(Invalid, field+"["+strconv.Itoa(i)+"]",
-				`%q is not a span such as "08:00-12:00"; the whole day is "00:00-24:00"`, span)
+			return errSpan(field+"["+strconv.Itoa(i)+"]", span)
 		}
 	}
 	return nil

@@ -19,10 +19,10 @@ type (
 	KeyID string
 )
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
 // IDPattern is the shape of every id given by people, for schemas and docs.
 const IDPattern = `^[A-Za-z0-9_.-]{1,64}$`
+
+var idPattern = regexp.MustCompile(IDPattern)
 
 // CheckID reports whether id may name a site, queue, counter or key. It
 // returns an Invalid error that names field; `token` is reserved because it is

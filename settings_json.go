@@ -24,7 +24,7 @@ const (
 
 // maxLastTicket is the longest last_ticket_before_seconds: a day, more would
 // close every day before it opens.
-const maxLastTicket = 86_400
+const maxLastTicket = 24 * 60 * 60
 
 // MarshalJSON writes the flat form that OpeningHours describes. It refuses,
 // with Invalid, what UnmarshalJSON would refuse.

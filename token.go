@@ -131,6 +131,10 @@ const (
 	PlaceTail     = "tail"
 )
 
+// maxAfter bounds N of {"after": N}: no line is as long, so a larger one is a
+// slip.
+const maxAfter = 1_000_000
+
 // MarshalJSON writes "original", "tail" or {"after": N}.
 func (p Place) MarshalJSON() ([]byte, error) {
 	if p.After != nil {
@@ -143,10 +147,7 @@ func (p Place) MarshalJSON() ([]byte, error) {
 // Invalid, field place.
 func (p *Place) UnmarshalJSON(b []byte) error {
 	var name string
-	if json.Unmarshal(b, &name) == nil {
-		if name != PlaceOriginal && name != PlaceTail {
-			return Fieldf(Invalid, "place", `place must be "original", "tail" or {"after": N}`)
-		}
+	if json.Unmarshal(b, &name) == nil && (name == PlaceOriginal || name == PlaceTail) {
 		*p = Place{At: name}
 		return nil
 	}
@@ -155,8 +156,8 @@ func (p *Place) UnmarshalJSON(b []byte) error {
 		return Fieldf(Invalid, "place", `place must be "original", "tail" or {"after": N}`)
 	}
 	n := after["after"]
-	if n == nil || *n < 0 || *n > 1_000_000 {
-		return Fieldf(Invalid, "place", "after must be from 0 to 1000000")
+	if n == nil || *n < 0 || *n > maxAfter {
+		return Fieldf(Invalid, "place", "after must be from 0 to %d", maxAfter)
 	}
 	*p = Place{After: n}
 	return nil

@@ -5,8 +5,8 @@ import "slices"
 // Verb is what happens to a token.
 type Verb string
 
-// The verbs. Due and Expire are done by the engine's timers, the others are
-// asked for.
+// The verbs. Due, Ask and Expire are done by the engine's timers alone, the
+// others are asked for.
 const (
 	VerbJoin      Verb = "join"
 	VerbDue       Verb = "due"
