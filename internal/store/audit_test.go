@@ -12,10 +12,14 @@ import (
 // audited feeds two sound tokens, their events and counts, after spoil has
 // changed one thing, and returns the kinds of what is found.
 func audited(spoil func(a, b *store.Token, log []store.Event, counts map[string]int64)) []string {
-	a := &store.Token{ID: "token-a-0001", Site: "main", Queue: "clinic", Gen: 7, Prefix: "A", Number: 1, Arrival: 1, Seq: 1,
-		State: dengxu.StateWaiting, Version: 1, Business: "ann", Unique: true}
-	b := &store.Token{ID: "token-b-0002", Site: "main", Queue: "clinic", Gen: 7, Prefix: "A", Number: 2, Arrival: 2, Seq: 2,
-		State: dengxu.StateCalling, Counter: "1", Version: 2, Business: "bob", Unique: true}
+	a := &store.Token{
+		ID: "token-a-0001", Site: "main", Queue: "clinic", Gen: 7, Prefix: "A", Number: 1, Arrival: 1, Seq: 1,
+		State: dengxu.StateWaiting, Version: 1, Business: "ann", Unique: true,
+	}
+	b := &store.Token{
+		ID: "token-b-0002", Site: "main", Queue: "clinic", Gen: 7, Prefix: "A", Number: 2, Arrival: 2, Seq: 2,
+		State: dengxu.StateCalling, Counter: "1", Version: 2, Business: "bob", Unique: true,
+	}
 	log := []store.Event{
 		{Number: 5, Type: dengxu.EventJoined, Token: a.ID, Queue: "clinic", Version: 1},
 		{Number: 6, Type: dengxu.EventJoined, Token: b.ID, Queue: "clinic", Version: 1},
