@@ -45,8 +45,11 @@ func (s *Store) compare(r pebble.Reader, a *store.Auditor) error {
 		prefix byte
 		each   func(key, value []byte) error
 	}{
-		{prefixToken, c.token}, {prefixDoc, c.doc}, {prefixTally, c.tally},
-		{prefixSeries, c.oneSeries}, {prefixMark, c.mark},
+		{prefixToken, c.token},
+		{prefixDoc, c.doc},
+		{prefixTally, c.tally},
+		{prefixSeries, c.oneSeries},
+		{prefixMark, c.mark},
 	}
 	for _, step := range steps {
 		if err := scan(r, step.prefix, step.each); err != nil {
@@ -182,7 +185,8 @@ func (c *comparison) doc(key, value []byte) error {
 		return err
 	}
 	c.want.docs++
-	if got := c.x.docs[k]; got == nil || got.hash != c.add(key, value) || got.Version != d.Version {
+	hash := c.add(key, value)
+	if got := c.x.docs[k]; got == nil || got.hash != hash || got.Version != d.Version {
 		c.Report("docs", "%v is not what is in memory", k)
 	}
 	if d.Due != 0 {

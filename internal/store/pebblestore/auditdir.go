@@ -29,7 +29,7 @@ func AuditDir(o Options, rules store.Auditor) (found []store.Finding, err error)
 		return nil, err
 	}
 	s := newStore(o, folder)
-	cache := pebble.NewCache(cacheBytes)
+	cache := pebble.NewCache(blockBytes)
 	defer cache.Unref()
 	db, err := s.openForReading(folder.path(fileDB), cache)
 	if err != nil {

@@ -71,8 +71,12 @@ func (r *rawJoin) join() error {
 		key  string
 		size int
 	}{
-		{"t" + id, 184}, {"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88}, {"o\x09key-kiosk" + rand.Text(), 56},
-		{"M", 52}, {"sA", 8}, {"yjoins/clinic", 8},
+		{"t" + id, 184},
+		{"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88},
+		{"o\x09key-kiosk" + rand.Text(), 56},
+		{"M", 52},
+		{"sA", 8},
+		{"yjoins/clinic", 8},
 	} {
 		value := make([]byte, kv.size)
 		_, _ = rand.Read(value) // never fails
@@ -114,7 +118,7 @@ func BenchmarkJoin(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, MemTableSize: 64 << 20, Logger: quiet{}}
+			o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, MemTableSize: 32 << 20, MemTableStopWritesThreshold: 4, Logger: quiet{}}
 			for i := range o.Levels {
 				o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 			}

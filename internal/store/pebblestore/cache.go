@@ -20,11 +20,16 @@ type cached struct {
 // what the current group wrote, which is not in the database yet, and so is
 // part of the truth; beyond that it saves reading and decoding. It has two
 // generations: when the young one is full, the old one goes.
-type recordCache struct{ young, old map[dengxu.TokenID]cached }
+type recordCache struct {
+	young, old map[dengxu.TokenID]cached
+	bytes      int // of the young ones, about
+}
 
-// cacheSize is how many records a generation keeps: two of them are about
-// 8 MB.
-const cacheSize = 4096
+// How much a generation keeps. Records with large payloads fill it sooner.
+const (
+	cacheRecords = 4096
+	cacheBytes   = 4 << 20
+)
 
 func newRecordCache() recordCache {
 	return recordCache{young: make(map[dengxu.TokenID]cached), old: make(map[dengxu.TokenID]cached)}
@@ -38,13 +43,16 @@ func (c *recordCache) get(id dengxu.TokenID) (cached, bool) {
 	return r, ok
 }
 
-func (c *recordCache) put(id dengxu.TokenID, r cached) { c.young[id] = r }
+func (c *recordCache) put(id dengxu.TokenID, r cached) {
+	c.young[id] = r
+	c.bytes += 1000 + len(r.token.Attrs) + len(r.token.Payload) + len(r.token.Note)
+}
 
 // rotate makes room. It may be called only when everything that was put is in
 // the database.
 func (c *recordCache) rotate() {
-	if len(c.young) >= cacheSize {
-		c.old, c.young = c.young, make(map[dengxu.TokenID]cached, cacheSize)
+	if len(c.young) >= cacheRecords || c.bytes >= cacheBytes {
+		c.old, c.young, c.bytes = c.young, make(map[dengxu.TokenID]cached, len(c.young)), 0
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 const (
 	// groupCalls is how many calls one group takes.
-	groupCalls = 64
+	groupCalls = 256
 	// groupBytes ends a group early, so that a batch stays far below pebble's
 	// memtable.
 	groupBytes = 4 << 20

@@ -1,7 +1,6 @@
 package pebblestore
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -104,9 +103,6 @@ func (l *line) view() store.LineView {
 		head, _, _ := in.At(0)
 		v.Lanes = append(v.Lanes, store.LaneView{Lane: at, Len: in.Len(), Head: head})
 	}
-	slices.SortFunc(v.Lanes, func(a, b store.LaneView) int {
-		return cmp.Or(cmp.Compare(a.Lane.Class, b.Lane.Class),
-			cmp.Compare(a.Lane.Group, b.Lane.Group), cmp.Compare(a.Lane.K, b.Lane.K))
-	})
+	slices.SortFunc(v.Lanes, func(a, b store.LaneView) int { return a.Lane.Compare(b.Lane) })
 	return v
 }

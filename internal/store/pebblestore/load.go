@@ -13,20 +13,22 @@ import (
 	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
-// Memory that pebble may use. A memtable of 64 MB keeps small installations
-// in memory altogether; the log is at most two of them long, which bounds the
-// time of an open.
+// Memory that pebble may use: four memtables at most, so that a flush seldom
+// holds writes up, and a cache of blocks. The log is as long as the memtables,
+// which bounds the time of an open.
 const (
-	memtableBytes = 64 << 20
-	cacheBytes    = 64 << 20
+	memtableBytes = 32 << 20
+	memtables     = 4
+	blockBytes    = 64 << 20
 )
 
 func (s *Store) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 	log := pebbleLog{s}
 	o := &pebble.Options{
 		FS: s.opts.FS, Cache: cache, MemTableSize: s.opts.memtable,
-		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             log, EventListener: log.listener(),
+		MemTableStopWritesThreshold: memtables,
+		FormatMajorVersion:          pebble.FormatNewest,
+		Logger:                      log, EventListener: log.listener(),
 	}
 	for i := range o.Levels {
 		// Looking for an operation that was never seen is what every join does.
@@ -44,7 +46,7 @@ func (s *Store) load() (err error) {
 	if err != nil {
 		return err
 	}
-	cache := pebble.NewCache(cacheBytes)
+	cache := pebble.NewCache(blockBytes)
 	defer cache.Unref()
 	dir := s.folder.path(fileDB)
 	if err := s.checkOld(dir, cache, last); err != nil {

@@ -32,6 +32,12 @@ func (l pebbleLog) Fatalf(format string, args ...any) {
 func (l pebbleLog) listener() *pebble.EventListener {
 	log := l.s.opts.Logger
 	return &pebble.EventListener{
+		// Without flushes, writes would soon wait for ever.
+		FlushEnd: func(i pebble.FlushInfo) {
+			if i.Err != nil && isOurFault(i.Err) {
+				l.s.fail(fmt.Errorf("flush: %w", i.Err))
+			}
+		},
 		BackgroundError: func(err error) { log.Error("pebble could not write in the background", "error", err) },
 		DataCorruption:  func(i pebble.DataCorruptionInfo) { log.Error("the database is damaged", "details", i.Details) },
 		DiskSlow:        func(i pebble.DiskSlowInfo) { log.Warn("the disk is slow", "text", i.String()) },

@@ -230,6 +230,13 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
+	// One more group, so that the time goes on from here.
+	err := s.errand(func(g *group) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.begin(g)
+		return nil
+	})
 	s.queue.stop()
 	s.sweep.stop()
 	<-s.ended
@@ -240,7 +247,7 @@ func (s *Store) Close() error {
 		}
 		return errors.Join(s.failure, s.release())
 	}
-	return s.release()
+	return errors.Join(err, s.release())
 }
 
 // token is a live record for the committer, or nil.
