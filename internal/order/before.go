@@ -1,7 +1,5 @@
 package order
 
-import "cmp"
-
 // Before reports whether a is called before b in one line at now. The order is
 // total: members whose place lies in the future are behind all others, and no
 // two members share a seq.
@@ -47,8 +45,4 @@ func pace(l Lane, d Discipline) int64 {
 		return int64(l.K)
 	}
 	return Ordinary
-}
-
-func compareLanes(a, b Lane) int {
-	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Group, b.Group), cmp.Compare(a.K, b.K))
 }

@@ -7,7 +7,11 @@
 // (K = factor·20, from 1 to 400: 20 is the ordinary factor 1.0).
 package order
 
-import "iter"
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
 
 // Discipline is how a queue orders its tokens.
 type Discipline uint8
@@ -29,6 +33,15 @@ type Lane struct {
 	K     int    // factor in twentieths; 0 in disciplines that do not age by factor
 }
 
+// Compare orders lanes by class, group and K, for answers that must not depend
+// on how a store keeps them.
+func (l Lane) Compare(o Lane) int {
+	return cmp.Or(cmp.Compare(l.Class, o.Class), cmp.Compare(l.Group, o.Group), cmp.Compare(l.K, o.K))
+}
+
+// Bound reports whether the lane's tokens are bound to one counter.
+func (l Lane) Bound() bool { return l.Class != "" && l.Class[0] == '@' }
+
 // Key is a token's point in its lane.
 type Key struct {
 	Place int64  // ms
@@ -38,6 +51,11 @@ type Key struct {
 // Less orders keys by place, then arrival.
 func (k Key) Less(o Key) bool {
 	return k.Place < o.Place || k.Place == o.Place && k.Seq < o.Seq
+}
+
+// Compare is Less for sorting.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Place, o.Place), cmp.Compare(k.Seq, o.Seq))
 }
 
 // Member is a token as the line sees it.
@@ -72,18 +90,10 @@ type Line struct {
 
 // Sees reports whether the line, as restricted, includes a lane.
 func (l Line) Sees(lane Lane) bool {
-	if len(lane.Class) > 0 && lane.Class[0] == '@' {
+	if lane.Bound() {
 		return lane.Class == l.Bound
 	}
-	if l.Classes == nil {
-		return true
-	}
-	for _, c := range l.Classes {
-		if c == lane.Class {
-			return true
-		}
-	}
-	return false
+	return l.Classes == nil || slices.Contains(l.Classes, lane.Class)
 }
 
 // Mode is how a counter over several queues chooses between their winners.

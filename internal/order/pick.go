@@ -73,7 +73,7 @@ func newRace(lines []Line, exclude uint64) *race {
 			r.runners[i] = append(r.runners[i], w)
 		}
 		// An index promises no order; sorted, Compared is the same in every store.
-		slices.SortFunc(r.runners[i], func(a, b runner) int { return compareLanes(a.lane, b.lane) })
+		slices.SortFunc(r.runners[i], func(a, b runner) int { return a.lane.Compare(b.lane) })
 	}
 	return r
 }

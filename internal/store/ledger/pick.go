@@ -24,7 +24,7 @@ func (w *work) pick() error {
 	for i, l := range p.Lines {
 		lines[i] = order.Line{
 			Discipline: l.Discipline, Index: w.t.Index(l.Line), Classes: l.Classes,
-			Bound: "@" + string(p.Counter),
+			Bound: store.BoundTo(p.Counter),
 		}
 	}
 	for _, choice := range order.Pick(w.now, lines, p.Mode, p.Max, exclude) {

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -15,11 +14,8 @@ func (w *work) ranks() error {
 			return fmt.Errorf("ledger: rank of token %d of %d", ask.Token, len(w.b.Tokens))
 		}
 		t := &w.e.Tokens[ask.Token-1].After
-		w.e.Ranks = append(w.e.Ranks, order.Rank(w.now, t.Member(), order.Line{
-			Discipline: ask.Discipline,
-			Index:      w.t.Index(t.Line()),
-			Classes:    ask.Classes,
-			Bound:      store.BoundClass(t.Lane),
+		w.e.Ranks = append(w.e.Ranks, Rank(w.now, w.t.Index(t.Line()), &store.RankAsk{
+			Discipline: ask.Discipline, Classes: ask.Classes, Member: t.Member(),
 		}))
 	}
 	return nil

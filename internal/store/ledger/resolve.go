@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -75,7 +76,7 @@ func (w *work) times(t *store.Token, tw *store.TokenWrite) {
 	}
 }
 
-func symbolic(s store.Span) bool { return s.From >= store.Now/2 || s.To >= store.Now/2 }
+func symbolic(s store.Span) bool { return store.Symbolic(s.From) || store.Symbolic(s.To) }
 
 // place resolves where the token stands.
 func (w *work) place(tw *store.TokenWrite) int64 {
@@ -84,8 +85,7 @@ func (w *work) place(tw *store.TokenWrite) int64 {
 		if tw.ScaleFrom == 0 {
 			return at
 		}
-		from := store.Resolve(tw.ScaleFrom, w.now)
-		return from + floorDiv((at-from)*int64(tw.Token.Factor), 1000)
+		return order.Scale(at, store.Resolve(tw.ScaleFrom, w.now), tw.Token.Factor)
 	}
 	if tw.PlaceFloor != 0 {
 		place = max(place, scaled(store.Resolve(tw.PlaceFloor, w.now)))
@@ -93,13 +93,4 @@ func (w *work) place(tw *store.TokenWrite) int64 {
 		place = scaled(place)
 	}
 	return max(place+tw.Penalty, 0)
-}
-
-// floorDiv is ⌊a/b⌋ for b > 0; Go's division rounds towards 0.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }

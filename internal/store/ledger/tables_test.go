@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -79,9 +78,7 @@ func (w *world) Index(k store.LineKey) order.Index {
 			ix = append(ix, w.records[i].Member())
 		}
 	}
-	slices.SortFunc(ix, func(a, b order.Member) int {
-		return cmp.Or(cmp.Compare(a.Key.Place, b.Key.Place), cmp.Compare(a.Key.Seq, b.Key.Seq))
-	})
+	slices.SortFunc(ix, func(a, b order.Member) int { return a.Key.Compare(b.Key) })
 	return ix
 }
 

@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"cmp"
 	"iter"
 
 	"github.com/dengxu/dengxu"
@@ -23,9 +22,7 @@ type member struct {
 	id  dengxu.TokenID
 }
 
-func compareMembers(a, b member) int {
-	return cmp.Or(cmp.Compare(a.key.Place, b.key.Place), cmp.Compare(a.key.Seq, b.key.Seq))
-}
+func compareMembers(a, b member) int { return a.key.Compare(b.key) }
 
 func newLine() *line {
 	return &line{counts: make(map[dengxu.State]int), lanes: make(map[order.Lane]*lane)}

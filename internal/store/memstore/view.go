@@ -82,10 +82,7 @@ func (s *Store) viewLine(k store.LineKey) store.LineView {
 	for at, in := range l.lanes {
 		v.Lanes = append(v.Lanes, store.LaneView{Lane: at, Len: len(in.items), Head: in.items[0].key})
 	}
-	slices.SortFunc(v.Lanes, func(a, b store.LaneView) int {
-		return cmp.Or(cmp.Compare(a.Lane.Class, b.Lane.Class),
-			cmp.Compare(a.Lane.Group, b.Lane.Group), cmp.Compare(a.Lane.K, b.Lane.K))
-	})
+	slices.SortFunc(v.Lanes, func(a, b store.LaneView) int { return a.Lane.Compare(b.Lane) })
 	return v
 }
 

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -106,21 +105,11 @@ func viewStep(a store.Ask) step {
 		v, err := s.s.View(t.Context(), a)
 		for i := range v.Lines { // lanes come in no promised order
 			slices.SortFunc(v.Lines[i].Lanes, func(a, b store.LaneView) int {
-				return compareText(fmt.Sprint(a.Lane), fmt.Sprint(b.Lane))
+				return a.Lane.Compare(b.Lane)
 			})
 		}
 		return answered(v, err)
 	}}
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // listStep reads all pages: where one ends is the store's business.
