@@ -59,7 +59,7 @@ func (a *Auditor) Report(kind, format string, args ...any) {
 }
 
 // Token takes in a record.
-func (a *Auditor) Token(t *Token, archived bool) { //nolint:revive // what the record is, not what to do
+func (a *Auditor) Token(t *Token, archived bool) {
 	if a.records == nil {
 		a.records = make(map[dengxu.TokenID]audited)
 		a.holders = make(map[HolderKey]dengxu.TokenID)
@@ -143,13 +143,13 @@ func (a *Auditor) Event(ev *Event) {
 		if a.joined == nil {
 			a.joined = make(map[TallyKey]int64)
 		}
-		a.joined[TallyKey{Name: "joins/" + string(ev.Queue), Day: r.gen}]++
+		a.joined[TallyKey{Name: JoinsTally(ev.Queue), Day: r.gen}]++
 	}
 }
 
 // TallyCount takes in a daily count, after the log.
 func (a *Auditor) TallyCount(name string, day int, n int64) {
-	if !a.Engine || !strings.HasPrefix(name, "joins/") || day == 0 {
+	if !a.Engine || !strings.HasPrefix(name, joinsTally) || day == 0 {
 		return
 	}
 	if joined := a.joined[TallyKey{Name: name, Day: day}]; joined > n {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
 )
@@ -101,9 +103,15 @@ type Series struct {
 
 // TallyKey names a daily count. A tally of an earlier day reads as 0.
 type TallyKey struct {
-	Name string // such as "joins/clinic"
+	Name string
 	Day  int
 }
+
+// JoinsTally is the name of the tally of a queue's joins, which an audit holds
+// against the log.
+func JoinsTally(q dengxu.QueueID) string { return joinsTally + string(q) }
+
+const joinsTally = "joins/"
 
 // TallyAdd adds N to a tally.
 type TallyAdd struct {
@@ -262,5 +270,5 @@ type Refused struct {
 	Now   int64          // the partition's time
 }
 
-// Error names the expectation; the engine turns it into a code.
-func (r *Refused) Error() string { return "store: expectation refused" }
+// Error names the kind of expectation; the engine turns it into a code.
+func (r *Refused) Error() string { return fmt.Sprintf("refused by %T", r.By) }

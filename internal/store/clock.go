@@ -30,8 +30,8 @@ const (
 // Clock is new.
 //
 // A store reads it once in every Commit and in every read that answers a time.
-// Steps wait in the clock: the first Commit after one was noticed logs it, before the events of
-// its own batch and even if it refuses that batch.
+// Steps wait in the clock: the first Commit after one was noticed logs it,
+// before the events of its own batch and even if it refuses that batch.
 //
 // It reads no clock itself and is not safe for concurrent use.
 type Clock struct {

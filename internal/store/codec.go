@@ -65,14 +65,12 @@ func (e *Encoder) Near(tag int, v, base int64) {
 // Text writes s unless it is empty.
 func (e *Encoder) Text(tag int, s string) {
 	if s != "" {
-		e.entry(tag, s)
+		e.Entry(tag, s)
 	}
 }
 
 // Entry writes s, also when it is empty, as one element of a list.
-func (e *Encoder) Entry(tag int, s string) { e.entry(tag, s) }
-
-func (e *Encoder) entry(tag int, s string) {
+func (e *Encoder) Entry(tag int, s string) {
 	e.buf = binary.AppendUvarint(e.buf, uint64(tag)<<1|kindBytes)
 	e.buf = binary.AppendUvarint(e.buf, uint64(len(s)))
 	e.buf = append(e.buf, s...)
@@ -97,7 +95,7 @@ func (e *Encoder) Word(tag int, s string) {
 		e.put(tag, n)
 		return
 	}
-	e.entry(tag, s)
+	e.Entry(tag, s)
 }
 
 // Nested writes a record inside the record.

@@ -5,7 +5,8 @@ import (
 	"github.com/dengxu/dengxu/internal/order"
 )
 
-// AppendToken appends the encoding of t, all of it but its ID, to dst.
+// AppendToken appends the encoding of t, all of it but its ID, to dst. It is
+// long because it is a table: one line a tag.
 func AppendToken(dst []byte, t *Token) []byte {
 	e := Encoder{append(dst, codecVersion)}
 	base := t.JoinedAt

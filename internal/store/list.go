@@ -29,5 +29,6 @@ func (a *ListAsk) Match(t *Token) bool {
 	return false
 }
 
-// MaxExamined is how many tokens one page may look at.
+// MaxExamined is how many tokens one page may look at. It bounds what a search
+// that finds nobody costs at once.
 const MaxExamined = 10_000

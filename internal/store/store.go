@@ -97,9 +97,13 @@ type Finding struct {
 // batch: Now + 30_000 is half a minute later. Resolve replaces it.
 const Now int64 = 1 << 60
 
+// Symbolic reports whether v stands for a time relative to the commit's. Half
+// of Now is far from every real time and from every Δ.
+func Symbolic(v int64) bool { return v >= Now/2 }
+
 // Resolve returns the time that v stands for when the commit happens at now.
 func Resolve(v, now int64) int64 {
-	if v >= Now/2 {
+	if Symbolic(v) {
 		return v - Now + now
 	}
 	return v

@@ -136,14 +136,16 @@ func (t *Token) Label() string {
 	return t.Prefix + strings.Repeat("0", max(t.Width-len(number), 0)) + string(number)
 }
 
-var refEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+// Base32 is how token ids and refs are written: lower case, in the order of
+// ASCII, without the letters that are taken for digits or for each other.
+var Base32 = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // Ref is the token's stable name without power.
 func (t *Token) Ref(p Partition) string {
 	var b [10]byte
 	b[0] = byte(p)
 	n := 1 + binary.PutUvarint(b[1:], t.Arrival)
-	return refEncoding.EncodeToString(b[:n])
+	return Base32.EncodeToString(b[:n])
 }
 
 // CloseSpan appends the span that ends at time to (which may be symbolic) and
@@ -209,10 +211,14 @@ func (t *Token) Member() order.Member {
 	return order.Member{Lane: t.Lane, Key: order.Key{Place: t.Place, Seq: t.Seq}}
 }
 
+// BoundTo is the class of the lanes whose tokens are bound to a counter. No
+// class of a queue begins like it.
+func BoundTo(c dengxu.CounterID) string { return "@" + string(c) }
+
 // BoundClass is the class of a lane whose tokens are bound to one counter, or
 // "".
 func BoundClass(l order.Lane) string {
-	if len(l.Class) > 0 && l.Class[0] == '@' {
+	if l.Bound() {
 		return l.Class
 	}
 	return ""

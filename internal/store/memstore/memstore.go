@@ -18,7 +18,8 @@ import (
 	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
-// keptEvents is how far back the log reaches.
+// keptEvents is how many events the log reaches back: more than a busy day of
+// one site, and some tens of megabytes.
 const keptEvents = 100_000
 
 // Options are the clocks that the store reads; nil means the machine's.

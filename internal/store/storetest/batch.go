@@ -53,6 +53,7 @@ func batchEmpty(k *kit) {
 	}
 }
 
+// batchMalformed is long because it is a table.
 func batchMalformed(k *kit) {
 	t1 := k.join("t1")
 	k.join("t2")

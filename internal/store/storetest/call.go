@@ -103,7 +103,7 @@ func callClasses(k *kit) {
 }
 
 func callBound(k *kit) {
-	k.join("mine", func(t *store.Token) { t.Lane.Class = "@" + string(desk) })
+	k.join("mine", func(t *store.Token) { t.Lane.Class = store.BoundTo(desk) })
 	k.join("theirs", func(t *store.Token) { t.Lane.Class = "@desk-2" })
 	if r := k.commit(calling(3)); ids(r.Tokens) != "mine" {
 		k.t.Errorf("called %q, want mine alone", ids(r.Tokens))

@@ -52,7 +52,7 @@ func describeValue(b *strings.Builder, v reflect.Value) {
 		}
 		b.WriteString("]")
 	case reflect.Int64:
-		if n := v.Int(); n >= store.Now/2 {
+		if n := v.Int(); store.Symbolic(n) {
 			fmt.Fprintf(b, "Now%+d", n-store.Now)
 			return
 		}

@@ -32,8 +32,6 @@ func laneCounts(k *kit) {
 	same(k.t, "counts after a call", want, k.lineView(line).Counts)
 }
 
-func memberOf(t store.Token) order.Member { return t.Member() }
-
 func keyOf(t store.Token) order.Key { return t.Member().Key }
 
 func laneMembers(k *kit) {

@@ -67,11 +67,12 @@ func reopenWhole(k *kit, f Factory) {
 
 func reopenIndexes(k *kit, f Factory) {
 	k.busyDay()
+	t2 := k.token("t2")
 	ask := store.Ask{
 		Holders: []store.HolderKey{holderOf(line)}, Counters: []dengxu.CounterID{desk},
 		Persons: []store.Person{{Site: site, Business: "ann"}, {Site: site, Business: "bob"}},
 		Lines:   []store.LineKey{line, {Queue: other, Gen: today}},
-		Ranks:   []store.RankAsk{{Line: line, Member: memberOf(k.token("t2"))}},
+		Ranks:   []store.RankAsk{{Line: line, Member: t2.Member()}},
 	}
 	before := k.view(ask)
 	if len(before.Counters[0]) != 1 || len(before.Persons[0]) != 1 || len(before.Lines[0].Lanes) == 0 {
