@@ -12,6 +12,7 @@ import (
 )
 
 func TestNextKeepsItsKeyUntilADefiniteAnswer(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{handler: answerJSON(200, `{"token_id":"t1","number":"A001","version":2}`), faults: []fault{loseAnswer, loseAnswer}}
 		room := over(t, l, Options{Attempts: 2}).Counter("room-3")
@@ -36,6 +37,7 @@ func TestNextKeepsItsKeyUntilADefiniteAnswer(t *testing.T) {
 }
 
 func TestNextKeepsItsKeyWhenTheCallerGivesUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := true
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -62,6 +64,7 @@ func TestNextKeepsItsKeyWhenTheCallerGivesUp(t *testing.T) {
 }
 
 func TestNextTakesANewKeyAfterARefusal(t *testing.T) {
+	t.Parallel()
 	l := &line{handler: answerProblem(409, `{"code":"conflict","reason":"counter_busy","token":{"token_id":"t0"}}`)}
 	room := over(t, l, Options{}).Counter("room-3")
 	for range 2 {
@@ -75,6 +78,7 @@ func TestNextTakesANewKeyAfterARefusal(t *testing.T) {
 }
 
 func TestNextWaitsForSomebody(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -96,6 +100,7 @@ func TestNextWaitsForSomebody(t *testing.T) {
 }
 
 func TestNextDoesNotAskInABusyLoop(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -110,6 +115,7 @@ func TestNextDoesNotAskInABusyLoop(t *testing.T) {
 }
 
 func TestTheVersionTravelsWithTheToken(t *testing.T) {
+	t.Parallel()
 	version := 2
 	l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
 		version++
@@ -134,6 +140,7 @@ func TestTheVersionTravelsWithTheToken(t *testing.T) {
 }
 
 func TestARefusedVerbLeavesTheToken(t *testing.T) {
+	t.Parallel()
 	l := &line{handler: answerProblem(409, `{"code":"conflict","reason":"stale_version","token":{"token_id":"t1","version":9}}`)}
 	token := &dengxu.Token{ID: "t1", Version: 2}
 	_, err := over(t, l, Options{}).Counter("c").Complete(t.Context(), token)

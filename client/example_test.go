@@ -76,8 +76,7 @@ func ExampleClient_Events() {
 			if err != nil {
 				return err
 			}
-			apply(e)
-			cursor = e.ID // keep it: a restart goes on here
+			apply(e) // and keep e.ID: a restart goes on after it
 		}
 		return nil
 	}

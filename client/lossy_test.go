@@ -35,6 +35,7 @@ func (l *lossy) RoundTrip(req *http.Request) (*http.Response, error) {
 // TestNothingIsDoneTwiceOverALossyLine joins and serves people while a third of
 // all answers is lost: every number is there once, and everybody is called once.
 func TestNothingIsDoneTwiceOverALossyLine(t *testing.T) {
+	t.Parallel()
 	const people, counters = 40, 4
 	s := dengxutest.NewServer(t)
 	transport := &http.Transport{}

@@ -15,6 +15,7 @@ import (
 )
 
 func TestNewRefusesWhatIsNoAddress(t *testing.T) {
+	t.Parallel()
 	for _, url := range []string{"", "localhost:8080", "ftp://x", "http://", "http://u:p@h", "http://h?a=b", "http://h#f"} {
 		if _, err := New(Options{URL: url}); dengxu.CodeOf(err) != dengxu.Invalid {
 			t.Errorf("New(%q): %v, want invalid", url, err)
@@ -27,6 +28,7 @@ func TestNewRefusesWhatIsNoAddress(t *testing.T) {
 }
 
 func TestLostAnswersAreRepeatedWithTheSameKey(t *testing.T) {
+	t.Parallel()
 	for _, f := range []fault{loseAnswer, cutAnswer} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &line{handler: answerJSON(201, `{"token_id":"t1","number":"A001"}`), faults: []fault{f, f}}
@@ -48,6 +50,7 @@ func TestLostAnswersAreRepeatedWithTheSameKey(t *testing.T) {
 }
 
 func TestEveryChangeHasAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
 	l := &line{handler: answerJSON(200, `{}`)}
 	c, ctx := over(t, l, Options{}), t.Context()
 	for range 2 {
@@ -89,6 +92,7 @@ func TestEveryChangeHasAKeyOfItsOwn(t *testing.T) {
 }
 
 func TestRetryAfterIsHonouredWithinTheBudget(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -121,21 +125,23 @@ func TestRetryAfterIsHonouredWithinTheBudget(t *testing.T) {
 }
 
 func TestTheBudgetIsBounded(t *testing.T) {
-	unknown := func(t *testing.T, o Options) (error, int, time.Duration) {
+	t.Parallel()
+	unknown := func(t *testing.T, o Options) (int, time.Duration, error) {
+		t.Helper()
 		l := &line{handler: answerJSON(200, `{}`), faults: make([]fault, 1000)}
 		for i := range l.faults {
 			l.faults[i] = loseAnswer
 		}
 		began := time.Now()
 		_, err := over(t, l, o).Join(t.Context(), "q", JoinRequest{})
-		return err, len(l.requests()), time.Since(began)
+		return len(l.requests()), time.Since(began), err
 	}
 	synctest.Test(t, func(t *testing.T) {
-		err, n, _ := unknown(t, Options{Attempts: 3})
+		n, _, err := unknown(t, Options{Attempts: 3})
 		if dengxu.CodeOf(err) != dengxu.Deadline || dengxu.ReasonOf(err) != "outcome_unknown" || n != 3 || !errors.Is(err, errLost) {
 			t.Errorf("%v after %d attempts, want outcome_unknown after 3", err, n)
 		}
-		err, n, took := unknown(t, Options{Attempts: 1000, Budget: 10 * time.Second})
+		n, took, err := unknown(t, Options{Attempts: 1000, Budget: 10 * time.Second})
 		if dengxu.ReasonOf(err) != "outcome_unknown" || took > 10*time.Second || n < 4 || n > 20 {
 			t.Errorf("%v after %d attempts and %v, want about 10 s", err, n, took)
 		}
@@ -143,6 +149,7 @@ func TestTheBudgetIsBounded(t *testing.T) {
 }
 
 func TestARefusedConnectionIsUnavailableNotUnknown(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -160,15 +167,20 @@ func TestARefusedConnectionIsUnavailableNotUnknown(t *testing.T) {
 }
 
 func TestRefusalsAreNotRepeated(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		status int
 		body   string
 		want   dengxu.Error
 	}{
-		{409, `{"code":"exists","reason":"in_line","detail":"already in line","token":{"token_id":"t9","number":"A009"}}`,
-			dengxu.Error{Code: dengxu.Exists, Reason: "in_line", Message: "already in line", Token: &dengxu.Token{ID: "t9", Number: "A009"}}},
-		{422, `{"code":"invalid","detail":"no such class","field":"class"}`,
-			dengxu.Error{Code: dengxu.Invalid, Message: "no such class", Field: "class"}},
+		{
+			409, `{"code":"exists","reason":"in_line","detail":"already in line","token":{"token_id":"t9","number":"A009"}}`,
+			dengxu.Error{Code: dengxu.Exists, Reason: "in_line", Message: "already in line", Token: &dengxu.Token{ID: "t9", Number: "A009"}},
+		},
+		{
+			422, `{"code":"invalid","detail":"no such class","field":"class"}`,
+			dengxu.Error{Code: dengxu.Invalid, Message: "no such class", Field: "class"},
+		},
 		{429, `{"code":"too_many","detail":"wait"}`, dengxu.Error{Code: dengxu.TooMany, Message: "wait", RetryAfter: 5 * time.Second}},
 		{500, `{"code":"internal","title":"Internal"}`, dengxu.Error{Code: dengxu.Internal, Message: "Internal"}},
 		{403, `<html>`, dengxu.Error{Code: dengxu.Forbidden, Message: "the server answered 403 Forbidden"}},
@@ -192,6 +204,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 }
 
 func TestADeleteThatWasDoneBeforeItsRepeatIsDone(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{handler: answerProblem(404, `{"code":"not_found"}`), faults: []fault{loseAnswer}}
 		c := over(t, l, Options{})
@@ -208,6 +221,7 @@ func TestADeleteThatWasDoneBeforeItsRepeatIsDone(t *testing.T) {
 }
 
 func TestACallersContextEndsTheRequest(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -220,6 +234,7 @@ func TestACallersContextEndsTheRequest(t *testing.T) {
 }
 
 func TestListsAreReadToTheirEnd(t *testing.T) {
+	t.Parallel()
 	l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("cursor") == "" {
 			answerJSON(200, `{"items":[{"id":"a"}],"next_cursor":"x"}`)(w, r)

@@ -26,7 +26,7 @@ func position(version int, state dengxu.State, rank int) string {
 	return fmt.Sprintf(`{"token_id":"t1","number":"A001","version":%d,"state":%q,"rank":%d,"poll_after_seconds":2}`, version, state, rank)
 }
 
-func watched(t *testing.T, c *Client, ctx context.Context) (lines []string, last error) {
+func watched(ctx context.Context, t *testing.T, c *Client) (lines []string, last error) {
 	t.Helper()
 	for p, err := range c.Watch(ctx, "t1") {
 		if err != nil {
@@ -38,6 +38,7 @@ func watched(t *testing.T, c *Client, ctx context.Context) (lines []string, last
 }
 
 func TestWatchReconnectsAndEndsAtAFinalState(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		streams := 0
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func TestWatchReconnectsAndEndsAtAFinalState(t *testing.T) {
 				sse(w, "data: "+position(2, dengxu.StateWaiting, 1)+"\n\ndata: "+position(4, dengxu.StateCompleted, -1)+"\n\ndata: "+position(5, dengxu.StateWaiting, 7)+"\n\n")
 			}
 		}}
-		got, err := watched(t, over(t, l, Options{}), t.Context())
+		got, err := watched(t.Context(), t, over(t, l, Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,6 +67,7 @@ func TestWatchReconnectsAndEndsAtAFinalState(t *testing.T) {
 }
 
 func TestWatchPollsWhereThereIsNoStream(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		polls, streams := 0, 0
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +83,7 @@ func TestWatchPollsWhereThereIsNoStream(t *testing.T) {
 			answerJSON(200, position(polls, dengxu.StateCancelled, -1))(w, r)
 		}}
 		began := time.Now()
-		got, err := watched(t, over(t, l, Options{}), t.Context())
+		got, err := watched(t.Context(), t, over(t, l, Options{}))
 		if err != nil || len(got) != 10 {
 			t.Fatalf("%v, %v", got, err)
 		}
@@ -92,15 +94,17 @@ func TestWatchPollsWhereThereIsNoStream(t *testing.T) {
 }
 
 func TestWatchEndsWithTheServersDecision(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{handler: answerProblem(404, `{"code":"not_found"}`)}
-		if _, err := watched(t, over(t, l, Options{}), t.Context()); dengxu.CodeOf(err) != dengxu.NotFound {
+		if _, err := watched(t.Context(), t, over(t, l, Options{})); dengxu.CodeOf(err) != dengxu.NotFound {
 			t.Errorf("%v, want not_found", err)
 		}
 	})
 }
 
 func TestWatchOutlastsAnOutageAndEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, first := time.Now(), true
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +117,7 @@ func TestWatchOutlastsAnOutageAndEndsWithItsContext(t *testing.T) {
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		got, err := watched(t, over(t, l, Options{}), ctx)
+		got, err := watched(ctx, t, over(t, l, Options{}))
 		if dengxu.CodeOf(err) != dengxu.Deadline || time.Since(began) != time.Hour || len(got) != 1 {
 			t.Errorf("%v, %v after %v", got, err, time.Since(began))
 		}
@@ -121,19 +125,20 @@ func TestWatchOutlastsAnOutageAndEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		l := &line{handler: answerProblem(503, `{"code":"unavailable"}`)}
-		if _, err := watched(t, over(t, l, Options{}), t.Context()); dengxu.CodeOf(err) != dengxu.Unavailable || time.Since(began) > time.Minute {
+		if _, err := watched(t.Context(), t, over(t, l, Options{})); dengxu.CodeOf(err) != dengxu.Unavailable || time.Since(began) > time.Minute {
 			t.Errorf("%v after %v, want unavailable within the budget", err, time.Since(began))
 		}
 	})
 }
 
 func TestASilentStreamIsGivenUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{handler: answerJSON(200, position(2, dengxu.StateCompleted, -1))}
 		c := over(t, l, Options{})
 		c.http.Transport = silentStream{l}
 		began := time.Now()
-		got, err := watched(t, c, t.Context())
+		got, err := watched(t.Context(), t, c)
 		if err != nil || len(got) != 1 || time.Since(began) != silence {
 			t.Errorf("%v, %v after %v, want a poll after %v of silence", got, err, time.Since(began), silence)
 		}
@@ -154,6 +159,7 @@ func (s silentStream) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func TestEventsResumeByCursorAndSurfaceAReset(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		connects := 0
 		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -193,6 +199,7 @@ func TestEventsResumeByCursorAndSurfaceAReset(t *testing.T) {
 }
 
 func TestCursorIsWhereTheStreamBegins(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		opened := 0
 		l := &line{handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -213,6 +220,7 @@ func TestCursorIsWhereTheStreamBegins(t *testing.T) {
 }
 
 func TestEventsStopWithTheConsumer(t *testing.T) {
+	t.Parallel()
 	closed := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sse(w, "data: {\"id\":\"c1\",\"type\":\"token.joined\"}\n\n")
@@ -235,6 +243,7 @@ func TestEventsStopWithTheConsumer(t *testing.T) {
 }
 
 func TestEstimatesPrintForPeople(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		e    dengxu.Estimate
 		want string

@@ -10,7 +10,7 @@ import (
 
 // A test takes a server of its own and moves its clock instead of waiting.
 func ExampleNewServer() {
-	_ = func(t *testing.T) {
+	_ = func(t *testing.T) { //nolint:thelper // it is a test, not a helper
 		s := dengxutest.NewServer(t)
 		ticket := s.Join("main", 1)[0]
 		s.Call("1")

@@ -13,6 +13,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAdvanceRunsWhatIsDueBeforeItReturns(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	ticket := s.Join("main", 1)[0]
 	s.Call("1")
@@ -27,6 +28,7 @@ func TestAdvanceRunsWhatIsDueBeforeItReturns(t *testing.T) {
 }
 
 func TestTheDayEndsAtMidnightUTC(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t, dengxutest.Options{Start: time.Date(2026, 3, 2, 23, 59, 0, 0, time.UTC)})
 	ticket := s.Join("main", 1)[0]
 	s.Clock.Advance(time.Minute)
@@ -39,6 +41,7 @@ func TestTheDayEndsAtMidnightUTC(t *testing.T) {
 }
 
 func TestAClockThatIsSetBackDoesNotTurnTimeBack(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	first := s.Join("main", 1)[0]
 	s.Clock.SetWall(s.Clock.Now().Add(-time.Hour))
@@ -52,6 +55,7 @@ func TestAClockThatIsSetBackDoesNotTurnTimeBack(t *testing.T) {
 }
 
 func TestWatchSeesWhatTheTestDoes(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	ticket := s.Join("main", 2)[1]
 	var seen []string
@@ -84,6 +88,7 @@ func TestWatchSeesWhatTheTestDoes(t *testing.T) {
 }
 
 func TestEventsResumeByTheirCursor(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	cursor, err := s.Client.Cursor(t.Context(), "main")
 	if err != nil {
@@ -109,6 +114,7 @@ func TestEventsResumeByTheirCursor(t *testing.T) {
 }
 
 func TestABareServerIsEmpty(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t, dengxutest.Options{Bare: true})
 	sites, err := s.Client.Sites(t.Context())
 	if err != nil || len(sites) != 0 {
@@ -117,6 +123,7 @@ func TestABareServerIsEmpty(t *testing.T) {
 }
 
 func TestWhoeverDoesNotComeIsBackAfterThePenalty(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	ticket := s.Join("main", 1)[0]
 	s.Call("1")

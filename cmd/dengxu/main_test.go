@@ -256,6 +256,7 @@ func TestReplayPrintsTheComparison(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		args []string
 		code int

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,8 +29,8 @@ func (c *replayCmd) Run(ctx context.Context, s ctl.Streams) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
 	rows, err := replay.Read(file, c.Date)
+	err = errors.Join(err, file.Close())
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.CSV, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -258,8 +259,7 @@ func (a *App) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.o.Drain+10*time.Second)
 	defer cancel()
 	var errs []error
-	for i := len(a.cleanups) - 1; i >= 0; i-- {
-		c := a.cleanups[i]
+	for _, c := range slices.Backward(a.cleanups) {
 		if err := c.run(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("stop %s: %w", c.name, err))
 		}

@@ -74,6 +74,7 @@ func ask(t *testing.T, method, url, key, body string) (int, string) {
 }
 
 func TestFirstStart(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{})
 	defer stop(t, a)
 	first := a.First()
@@ -94,6 +95,7 @@ func TestFirstStart(t *testing.T) {
 }
 
 func TestBareStaysEmptyAndTakesTheGivenKey(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{Bare: true, AdminKey: testKey})
 	defer stop(t, a)
 	if !reflect.DeepEqual(a.First(), First{}) {
@@ -105,6 +107,7 @@ func TestBareStaysEmptyAndTakesTheGivenKey(t *testing.T) {
 }
 
 func TestEverythingIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	a := start(t, Options{StoreURL: "pebble:" + filepath.Join(dir, "s")})
 	key := a.First().AdminKey
@@ -122,6 +125,7 @@ func TestEverythingIsThereAfterARestart(t *testing.T) {
 }
 
 func TestTwoServersDoNotShareAFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	a := start(t, Options{StoreURL: "pebble:" + dir + "/s"})
 	defer stop(t, a)
@@ -135,6 +139,7 @@ func TestTwoServersDoNotShareAFolder(t *testing.T) {
 }
 
 func TestALostAdminKeyIsReplaced(t *testing.T) {
+	t.Parallel()
 	o := Options{Data: t.TempDir(), StoreURL: ""}
 	o.StoreURL = "pebble:" + o.Data + "/store"
 	stop(t, start(t, o))
@@ -150,6 +155,7 @@ func TestALostAdminKeyIsReplaced(t *testing.T) {
 }
 
 func TestAuditOfAFolder(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	stop(t, start(t, Options{StoreURL: "pebble:" + data + "/store"}))
 	if found, err := Audit(t.Context(), Options{Data: data}); err != nil || len(found) > 0 {
@@ -167,6 +173,7 @@ func TestAuditOfAFolder(t *testing.T) {
 // TestStopDrains holds a long poll and two streams open: Stop answers and
 // closes them and does not wait for their time to pass.
 func TestStopDrains(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{AdminKey: testKey})
 	_, body := ask(t, "POST", a.URL()+"/queue/main/join", "", "")
 	var ticket dengxu.Ticket
@@ -240,6 +247,7 @@ func nextLine(t *testing.T, r *bufio.Reader) string {
 }
 
 func TestTimersFireByThemselves(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{AdminKey: testKey})
 	defer stop(t, a)
 	ask(t, "PATCH", a.URL()+"/queue/main", testKey, `{"call_timeout_seconds":1,"missed":{"policy":"keep"}}`)
@@ -270,6 +278,7 @@ func TestTimersFireByThemselves(t *testing.T) {
 // TestSettleFollowsAMovedClock shows what dengxutest stands on: with the
 // store's clock moved, Settle does what is due before it returns.
 func TestSettleFollowsAMovedClock(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	var passed atomic.Int64 // the loops read the clock too
 	s := memstore.New(memstore.Options{
@@ -289,6 +298,7 @@ func TestSettleFollowsAMovedClock(t *testing.T) {
 }
 
 func TestOtherTokensStepBack(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{AdminKey: testKey})
 	defer stop(t, a)
 	ask(t, "PATCH", a.URL()+"/site/main", testKey, `{"other_tokens":"hold"}`)
@@ -304,6 +314,7 @@ func TestOtherTokensStepBack(t *testing.T) {
 }
 
 func TestTheAdminListenerTellsMetrics(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{AdminListen: "127.0.0.1:0", AdminKey: testKey, Version: "v9"})
 	defer stop(t, a)
 	ask(t, "POST", a.URL()+"/queue/main/join", "", "")
@@ -325,6 +336,7 @@ func TestTheAdminListenerTellsMetrics(t *testing.T) {
 }
 
 func TestOptionsThatContradictAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, o := range []Options{{TLSCert: "c.pem"}, {PublicURL: "queue.example"}} {
 		if _, err := New(o); dengxu.CodeOf(err) != dengxu.Invalid {
 			t.Errorf("%+v: %v", o, err)
@@ -344,6 +356,7 @@ func TestOptionsThatContradictAreRefused(t *testing.T) {
 // TestAPublicAddressIsNotLoopback: a proxy on this machine reaches a loopback
 // listener, so the public join setting "loopback" must not hold.
 func TestAPublicAddressIsNotLoopback(t *testing.T) {
+	t.Parallel()
 	a := start(t, Options{PublicURL: "https://queue.example/"})
 	defer stop(t, a)
 	if a.URL() != "https://queue.example" {
@@ -355,6 +368,7 @@ func TestAPublicAddressIsNotLoopback(t *testing.T) {
 }
 
 func TestRunDrainsWhenItIsToldTo(t *testing.T) {
+	t.Parallel()
 	a, err := New(Options{Listen: "127.0.0.1:0", StoreURL: "memory:"})
 	if err != nil {
 		t.Fatal(err)

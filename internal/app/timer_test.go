@@ -26,6 +26,7 @@ func looks(t *testing.T, span time.Duration, hint <-chan struct{}, next func(n i
 }
 
 func TestTimersSleepUntilTheNextThing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		at := looks(t, 10*time.Second, nil, func(n int) (time.Duration, error) {
 			if n == 1 {
@@ -40,6 +41,7 @@ func TestTimersSleepUntilTheNextThing(t *testing.T) {
 }
 
 func TestTimersLookWithoutBeingTold(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		at := looks(t, time.Minute, nil, func(int) (time.Duration, error) { return time.Hour, nil })
 		if len(at) < 4 || len(at) > 5 {
@@ -49,6 +51,7 @@ func TestTimersLookWithoutBeingTold(t *testing.T) {
 }
 
 func TestTimersLookAgainSoonAfterAnError(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		at := looks(t, 9500*time.Millisecond, nil, func(int) (time.Duration, error) { return time.Hour, errors.New("store away") })
 		if len(at) != 10 {
@@ -58,6 +61,7 @@ func TestTimersLookAgainSoonAfterAnError(t *testing.T) {
 }
 
 func TestHintsAreGathered(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hint := make(chan struct{}, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -81,6 +85,7 @@ func TestHintsAreGathered(t *testing.T) {
 }
 
 func TestAHintDoesNotDelayTheNextThing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hint := make(chan struct{}, 1)
 		hint <- struct{}{}

@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -62,6 +63,7 @@ func actions(t *testing.T, f *siteFile, now state, prune bool) []string {
 }
 
 func TestDefaultsReachTheQueuesOfPeople(t *testing.T) {
+	t.Parallel()
 	f, text := clinic(t)
 	blood := f.queues[1].set
 	if blood.OnCallTimeout != "ask" || *blood.Missed.MaxMisses != 3 || *blood.Prefix != "B" {
@@ -80,6 +82,7 @@ func TestDefaultsReachTheQueuesOfPeople(t *testing.T) {
 }
 
 func TestAnEmptyServerGetsEverythingInOrder(t *testing.T) {
+	t.Parallel()
 	f, _ := clinic(t)
 	want := []string{
 		"create site clinic", "create queue internal", "create queue blood",
@@ -91,6 +94,7 @@ func TestAnEmptyServerGetsEverythingInOrder(t *testing.T) {
 }
 
 func TestApplyingTwiceChangesNothing(t *testing.T) {
+	t.Parallel()
 	f, text := clinic(t)
 	if got := actions(t, f, served(f), true); got != nil {
 		t.Errorf("second time: %v", got)
@@ -106,6 +110,7 @@ func TestApplyingTwiceChangesNothing(t *testing.T) {
 }
 
 func TestOnlyTheDifferenceIsChanged(t *testing.T) {
+	t.Parallel()
 	f, text := clinic(t)
 	edited, err := readFile([]byte(strings.NewReplacer(
 		"daily_quota: 120", "daily_quota: 150", "elderly: {factor: 0.7}", "elderly: {factor: 0.8}", "  room-4:", "  room-5:",
@@ -130,6 +135,7 @@ func TestOnlyTheDifferenceIsChanged(t *testing.T) {
 }
 
 func TestMistakesInASitesFileHaveTheirPlace(t *testing.T) {
+	t.Parallel()
 	_, text := clinic(t)
 	for _, row := range []struct{ from, to, want string }{
 		{"other_tokens: hold", "board: {names: masked}", "12:1: unknown key board"},
@@ -151,13 +157,14 @@ func TestMistakesInASitesFileHaveTheirPlace(t *testing.T) {
 		if ExitCode(err) != ExitUsage {
 			t.Errorf("%v: exit code %d", err, ExitCode(err))
 		}
-		if _, ok := err.(*strictyaml.Error); !ok {
+		if _, ok := errors.AsType[*strictyaml.Error](err); !ok {
 			t.Errorf("%T has no place", err)
 		}
 	}
 }
 
 func TestApplyingAnExportChangesNothing(t *testing.T) {
+	t.Parallel()
 	f, _ := clinic(t)
 	odd := &siteFile{id: "odd", site: dengxu.Site{Name: "yes: no # \"1\"", Labels: map[string]string{"en": "a\nb", "de": " x "}}}
 	odd.queues = []fileQueue{

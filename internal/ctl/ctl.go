@@ -139,8 +139,8 @@ func (e *Env) jsonLine(v any) error {
 
 // unlessInterrupted drops the error of a command that was told to end.
 func (e *Env) unlessInterrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }

@@ -58,6 +58,7 @@ func ok(t *testing.T, s *dengxutest.Server, args ...string) string {
 }
 
 func TestASiteFromItsFileAndBack(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t, dengxutest.Options{Bare: true})
 	out := ok(t, s, "apply", "-f", "testdata/clinic.yaml", "--dry-run")
 	if !strings.Contains(out, "queue blood: new") || !strings.Contains(out, "nothing was changed") {
@@ -83,6 +84,7 @@ func TestASiteFromItsFileAndBack(t *testing.T) {
 }
 
 func TestApplyChangesOnlyTheDifference(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t, dengxutest.Options{Bare: true})
 	ok(t, s, "apply", "-f", "testdata/clinic.yaml")
 	before, err := s.Client.GetQueue(t.Context(), "internal")
@@ -120,6 +122,7 @@ func TestApplyChangesOnlyTheDifference(t *testing.T) {
 }
 
 func TestAMistakeInAFileChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t, dengxutest.Options{Bare: true})
 	file := filepath.Join(t.TempDir(), "bad.yaml")
 	if err := os.WriteFile(file, []byte("site: x\nqueues:\n  a: {webhooks: 1}\n"), 0o600); err != nil {
@@ -136,6 +139,7 @@ func TestAMistakeInAFileChangesNothing(t *testing.T) {
 
 // TestAPersonsWayAtTheTerminal goes once through the verbs.
 func TestAPersonsWayAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	ok(t, s, "queue", "put", "b", `{site: main, prefix: B, classes: {x: {}, "y": {}}, default_class: x}`)
 	ok(t, s, "counter", "put", "2", "{site: main, queues: [b]}")
@@ -196,6 +200,7 @@ func TestAPersonsWayAtTheTerminal(t *testing.T) {
 }
 
 func TestKeysAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	out := ok(t, s, "key", "put", "front", "{role: operator, sites: [main]}")
 	_, secret, _ := strings.Cut(out, "secret: ")
@@ -216,6 +221,7 @@ func TestKeysAtTheTerminal(t *testing.T) {
 }
 
 func TestExitCodesTellWhatHappened(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	for _, row := range []struct {
 		args []string
@@ -239,6 +245,7 @@ func TestExitCodesTellWhatHappened(t *testing.T) {
 }
 
 func TestEventsAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	cursor, err := s.Client.Cursor(t.Context(), "main")
 	if err != nil {

@@ -34,6 +34,7 @@ func small(t *testing.T) []Row {
 }
 
 func TestReadTakesOneDayWithoutTheOtherPool(t *testing.T) {
+	t.Parallel()
 	rows := small(t)
 	want := []Row{
 		{Priority: 0, Served: true, Join: 100, Leave: 100, Start: 100, End: 160, Server: "a"},
@@ -52,6 +53,7 @@ func TestReadTakesOneDayWithoutTheOtherPool(t *testing.T) {
 }
 
 func TestMistakesInARecordingNameTheLine(t *testing.T) {
+	t.Parallel()
 	const header = "date,type,priority,queued,outcome,join_s,leave_queue_s,start_s,end_s,server\n"
 	for _, row := range []struct{ text, want string }{
 		{"", "read the header: EOF"},
@@ -72,6 +74,7 @@ func TestMistakesInARecordingNameTheLine(t *testing.T) {
 }
 
 func TestJoinsComeBeforeSlotsOfTheSameSecond(t *testing.T) {
+	t.Parallel()
 	s := newSchedule([]Row{
 		{Served: true, Join: 5, Start: 7, End: 9}, {Join: 6, Leave: 7}, {Served: true, Join: 7, Start: 7, End: 8},
 	})
@@ -86,6 +89,7 @@ func TestJoinsComeBeforeSlotsOfTheSameSecond(t *testing.T) {
 }
 
 func TestSparesAreForNobodyAndForTheBusy(t *testing.T) {
+	t.Parallel()
 	if n := spares(small(t)); n != 2 {
 		t.Errorf("%d spares, want 2: one without a name and one for a, who is busy until 200", n)
 	}
@@ -94,6 +98,7 @@ func TestSparesAreForNobodyAndForTheBusy(t *testing.T) {
 // TestPlayCountsAsTheRecordingDoes plays the day over a real server: whoever
 // is called, as many are served and give up as in the recording.
 func TestPlayCountsAsTheRecordingDoes(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	rows := small(t)
 	var last Progress
@@ -124,6 +129,7 @@ func TestPlayCountsAsTheRecordingDoes(t *testing.T) {
 // TestASlotWithNobodyWaitsForTheNextJoin: the recording may say that service
 // began before anybody else than the served one came.
 func TestASlotWithNobodyWaitsForTheNextJoin(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	rows := []Row{
 		{Served: true, Join: 10, Start: 20, End: 25, Server: "a"},
@@ -140,6 +146,7 @@ func TestASlotWithNobodyWaitsForTheNextJoin(t *testing.T) {
 }
 
 func TestPlayEndsWhenTheServerRefuses(t *testing.T) {
+	t.Parallel()
 	s := dengxutest.NewServer(t)
 	_, err := Play(t.Context(), Options{Client: s.WithKey("wrong-key-of-nobody"), Rows: small(t), Speed: 1000})
 	if dengxu.CodeOf(err) != dengxu.Unauthenticated {
@@ -155,6 +162,7 @@ func TestPlayEndsWhenTheServerRefuses(t *testing.T) {
 }
 
 func TestCountsThatDifferAreSeen(t *testing.T) {
+	t.Parallel()
 	r := newResult(small(t), "s")
 	if r.Same() {
 		t.Error("nothing was played")

@@ -3,6 +3,7 @@ package strictyaml
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -171,14 +172,11 @@ func (n *Node) find(path []string) *Node {
 // of embedded structs too.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := make(map[string]reflect.Type, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			for inner, typ := range jsonFields(f.Type) {
-				fields[inner] = typ
-			}
+			maps.Copy(fields, jsonFields(f.Type))
 		case name != "" && name != "-":
 			fields[name] = f.Type
 		}

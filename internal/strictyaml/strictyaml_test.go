@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +18,7 @@ type sample struct {
 }
 
 func TestDecodeFillsWhatTheFileSays(t *testing.T) {
+	t.Parallel()
 	n, err := Parse([]byte(`
 site: clinic
 name: 仁和门诊
@@ -59,6 +61,7 @@ flag: true
 }
 
 func TestMistakesHaveTheirPlace(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ text, want string }{
 		{"site: a\nnmae: x\n", "2:1: unknown key nmae"},
 		{"queues:\n  a: {prefix: B, foo: 1}\n", "2:18: unknown key foo in a"},
@@ -88,7 +91,7 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 			t.Errorf("%q: no error", row.text)
 			continue
 		}
-		if _, ok := err.(*Error); !ok {
+		if _, ok := errors.AsType[*Error](err); !ok {
 			t.Errorf("%q: %T has no place", row.text, err)
 		}
 		if row.want != "" && err.Error() != row.want {
@@ -100,6 +103,7 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 }
 
 func TestAliasesAreFollowedAndBounded(t *testing.T) {
+	t.Parallel()
 	n, err := Parse([]byte("queues:\n  a: &a {prefix: B}\n  b: *a\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +123,7 @@ func TestAliasesAreFollowedAndBounded(t *testing.T) {
 }
 
 func TestAnEmptyFileIsAnEmptyMapping(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "# nothing\n", "---\n"} {
 		n, err := Parse([]byte(text))
 		if err != nil {
@@ -139,7 +144,7 @@ func FuzzParse(f *testing.F) {
 			err = n.Decode(new(sample))
 		}
 		if err != nil {
-			if _, ok := err.(*Error); !ok {
+			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Fatalf("%T has no place", err)
 			}
 		}
