@@ -27,7 +27,7 @@ func (e *Engine) Act(ctx context.Context, by By, verb dengxu.Verb, id dengxu.Tok
 	if err := checkFieldsOf(verb, req); err != nil {
 		return Done[dengxu.Token]{}, err
 	}
-	if err := cleanText("reason", &req.Reason, 256); err != nil {
+	if err := cleanText("reason", &req.Reason, maxReason); err != nil {
 		return Done[dengxu.Token]{}, err
 	}
 	var last command
@@ -48,9 +48,7 @@ func (e *Engine) Act(ctx context.Context, by By, verb dengxu.Verb, id dengxu.Tok
 	case err != nil:
 		return Done[dengxu.Token]{}, e.verbError(ctx, &last, err)
 	}
-	t := &res.Tokens[0]
-	p, _ := e.partitionOf(t.ID)
-	out := staff(t, p, res.Now)
+	out := e.staff(&res.Tokens[0], res.Now)
 	if last.placed != nil && !res.Replayed {
 		out.RankReached = &last.placed.Rank
 	}
@@ -116,19 +114,13 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 	return c, err
 }
 
-// errReplayed ends deciding: the operation was done before, and its repeat is
-// not judged by the state that it led to.
-var errReplayed = errors.New("operation done before")
-
 // replayed answers a repeat with the first token of the operation, as it is
 // now.
 func (e *Engine) replayed(op *store.OpView, now int64) (Done[dengxu.Token], error) {
 	if op.Reused {
 		return Done[dengxu.Token]{}, errKeyReused()
 	}
-	t := &op.Tokens[0]
-	p, _ := e.partitionOf(t.ID)
-	return Done[dengxu.Token]{Value: staff(t, p, now), Replayed: true}, nil
+	return Done[dengxu.Token]{Value: e.staff(&op.Tokens[0], now), Replayed: true}, nil
 }
 
 // findPlace looks for the place behind the N-th of the token's class.
@@ -144,10 +136,7 @@ func (e *Engine) findPlace(ctx context.Context, c *command) error {
 		if err != nil {
 			return err
 		}
-		g, ok := q.groups[c.t.Group]
-		if !ok {
-			g = q.groups[ordinary]
-		}
+		_, g := q.groupOf(c.t.Group)
 		m = order.Member{Lane: q.lane(class, g.factor)}
 		factor, line = g.factor, q.line()
 	}
@@ -210,8 +199,8 @@ func (e *Engine) verbError(ctx context.Context, c *command, err error) error {
 	case store.RoomAt:
 		return c.conflict("no_room", "counter %s has no room", by.Counter)
 	case store.HolderFree, store.CountBelow:
-		return e.joinError(ctx, nil, err)
+		return e.joinError(ctx, err)
 	default:
-		return refusedError(r)
+		return storeError("commit", err)
 	}
 }

@@ -13,36 +13,39 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// maxParty bounds party_size.
-const maxParty = 1000
+// Bounds of what is said of a holder: people, and bytes of text.
+const (
+	maxParty    = 1000
+	maxBusiness = 128
+	maxPerson   = 256
+	maxPhone    = 32
+	maxNote     = 1024
+	maxReason   = 256
+)
+
+// The channels that the engine names; the others are the caller's word.
+const (
+	channelAPI = "api"
+	channelWeb = "web"
+)
 
 // checkJoin checks and cleans what a join says about its holder.
 func (q *queue) checkJoin(by By, req *dengxu.JoinRequest) error {
 	if req.Channel == "" {
-		req.Channel = "api"
+		req.Channel = channelAPI
 		if by.Kind == Public || by.Kind == Holder {
-			req.Channel = "web"
+			req.Channel = channelWeb
 		}
 	}
 	if math.IsNaN(req.DelaySeconds) || req.DelaySeconds < 0 {
 		return dengxu.Fieldf(dengxu.Invalid, "delay_seconds", "a delay is not negative")
 	}
-	if req.PartySize < 0 || req.PartySize > maxParty {
-		return dengxu.Fieldf(dengxu.Invalid, "party_size", "a party has 0 to %d people", maxParty)
-	}
-	for _, text := range []struct {
-		field string
-		value *string
-		max   int
-	}{
-		{"business_id", &req.BusinessID, 128},
-		{"name", &req.Name, 256},
-		{"phone", &req.Phone, 32},
-		{"note", &req.Note, 1024},
-	} {
-		if err := cleanText(text.field, text.value, text.max); err != nil {
-			return err
-		}
+	if err := firstError(
+		cleanText("business_id", &req.BusinessID, maxBusiness),
+		cleanPerson(&req.Name, &req.Phone, &req.Note),
+		checkParty(req.PartySize),
+	); err != nil {
+		return err
 	}
 	attrs, err := parseAttrs(req.ExtAttrs)
 	if err != nil {
@@ -51,10 +54,26 @@ func (q *queue) checkJoin(by By, req *dengxu.JoinRequest) error {
 	return q.checkFields(req, attrs)
 }
 
+// cleanPerson cleans and bounds what a token says of its holder.
+func cleanPerson(name, phone, note *string) error {
+	return firstError(
+		cleanText("name", name, maxPerson), cleanText("phone", phone, maxPhone), cleanText("note", note, maxNote))
+}
+
+func checkParty(people int) error {
+	if people < 0 || people > maxParty {
+		return dengxu.Fieldf(dengxu.Invalid, "party_size", "a party has 0 to %d people", maxParty)
+	}
+	return nil
+}
+
 // cleanText drops control, bidirectional and zero-width characters, which can
 // make a name say something else on a board than in the record, and bounds the
-// length in bytes.
+// length in bytes. nil was not given.
 func cleanText(field string, s *string, most int) error {
+	if s == nil {
+		return nil
+	}
 	if !utf8.ValidString(*s) {
 		return dengxu.Fieldf(dengxu.Invalid, field, "%s is not valid UTF-8", field)
 	}
@@ -162,15 +181,21 @@ func (q *queue) standing(class, groupName string) (string, group, error) {
 	if err != nil {
 		return "", group{}, err
 	}
-	g, ok := q.groups[cmp.Or(groupName, ordinary)]
+	g, ok := q.groups[cmp.Or(groupName, dengxu.GroupOrdinary)]
 	if !ok {
 		return "", group{}, dengxu.Fieldf(dengxu.Invalid, "priority_group", "queue %s has no group %q", q.id, groupName)
 	}
 	return class, g, nil
 }
 
-// ordinary is the group that always exists.
-const ordinary = "ordinary"
+// groupOf is the group of a token that comes from another queue: the one of
+// the same name, else ordinary, which always exists.
+func (q *queue) groupOf(name string) (string, group) {
+	if g, ok := q.groups[name]; ok {
+		return name, g
+	}
+	return dengxu.GroupOrdinary, q.groups[dengxu.GroupOrdinary]
+}
 
 // classOf finds the class of a join: the one given, else the default, else the
 // only one there is.

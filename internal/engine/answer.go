@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -15,7 +16,13 @@ func at(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
+// seconds and ms turn durations into those of people and back.
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
+
+func ms(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
+
+// decimal is a factor as people write it.
+func decimal(thousandths int32) float64 { return float64(thousandths) / 1000 }
 
 // waited is how long a token waited, in ms: to the first call, else to its
 // end, else until now.
@@ -30,12 +37,18 @@ func waited(t *store.Token, now int64) int64 {
 	}
 }
 
-// staff is the staff's view of a record.
+// staff is the staff's view of a record, whose id says where it is.
+func (e *Engine) staff(t *store.Token, now int64) dengxu.Token {
+	p, _ := e.partitionOf(t.ID)
+	return staff(t, p, now)
+}
+
+// staff is the staff's view of a record in partition p.
 func staff(t *store.Token, p store.Partition, now int64) dengxu.Token {
 	out := dengxu.Token{
 		ID: t.ID, Ref: t.Ref(p), Number: t.Label(), State: t.State, Version: t.Version,
 		Site: t.Site, QueueID: t.Queue, Class: t.Class, PriorityGroup: t.Group,
-		Factor: float64(t.Factor) / 1000, BusinessID: t.Business,
+		Factor: decimal(t.Factor), BusinessID: t.Business,
 		Name: t.Name, Phone: t.Phone, Note: t.Note, PartySize: t.Party, Channel: t.Channel,
 		ExtAttrs: t.Attrs, Payload: t.Payload,
 		JoinedAt: at(t.JoinedAt), Place: at(t.Place),

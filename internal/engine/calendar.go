@@ -1,12 +1,11 @@
 package engine
 
-import (
-	"time"
-)
+import "time"
 
 const (
-	msMinute = int64(60_000)
-	msDay    = 24 * 60 * msMinute
+	dayMinutes = 24 * 60
+	msMinute   = int64(60_000)
+	msDay      = dayMinutes * msMinute
 )
 
 // wallInstant returns the first instant at which the clocks of zone show wall

@@ -68,9 +68,7 @@ func (e *Engine) callReplayed(op *store.OpView) (Done[dengxu.CallOutcome], error
 	if op.Reused {
 		return Done[dengxu.CallOutcome]{}, errKeyReused()
 	}
-	t := &op.Tokens[len(op.Tokens)-1]
-	p, _ := e.partitionOf(t.ID)
-	view := staff(t, p, e.now())
+	view := e.staff(&op.Tokens[len(op.Tokens)-1], e.now())
 	return Done[dengxu.CallOutcome]{Value: dengxu.CallOutcome{Token: &view}, Replayed: true}, nil
 }
 
@@ -78,7 +76,7 @@ func (e *Engine) callReplayed(op *store.OpView) (Done[dengxu.CallOutcome], error
 func (e *Engine) calling(ctx context.Context, w *world, by By, id dengxu.CounterID, qid dengxu.QueueID, req dengxu.CallRequest) (calling, error) {
 	c := w.counters[id]
 	if c == nil {
-		return calling{}, dengxu.Errorf(dengxu.NotFound, "no counter %s", id)
+		return calling{}, errNoCounter(id)
 	}
 	out := calling{c: c, by: by, req: req, queues: c.queues, now: e.now()}
 	refused := out.narrow(qid)
@@ -220,12 +218,8 @@ func (c *calling) guesses() bool { return c.req.Current != "" && c.req.CurrentTo
 // outdated reports whether a call was refused because another token came to
 // the counter after it was read.
 func (c *calling) outdated(err error) bool {
-	r, ok := errors.AsType[*store.Refused](err)
-	if !ok || !c.guesses() {
-		return false
-	}
-	_, room := r.By.(store.RoomAt)
-	return room
+	_, room := refusedBy[store.RoomAt](err)
+	return room && c.guesses()
 }
 
 // steady is what every command at a counter expects: its settings, its state
@@ -256,15 +250,11 @@ func (c *counter) openToday(b *store.Batch, by By) error {
 
 // callError puts a refusal of a call into words.
 func (e *Engine) callError(ctx context.Context, c *calling, err error) error {
-	r, ok := errors.AsType[*store.Refused](err)
-	if !ok {
-		return err
-	}
-	if _, full := r.By.(store.RoomAt); !full {
+	if _, full := refusedBy[store.RoomAt](err); !full {
 		if c.current != nil {
 			return e.verbError(ctx, c.current, err)
 		}
-		return refusedError(r)
+		return storeError("commit", err)
 	}
 	v, err := e.view(ctx, store.Ask{Partition: c.c.site.partition, Counters: []dengxu.CounterID{c.c.id}})
 	if err != nil {
@@ -333,10 +323,11 @@ func (e *Engine) CallToken(ctx context.Context, by By, id dengxu.CounterID, toke
 		return Done[dengxu.Token]{}, err
 	}
 	var last command
+	var k *counter
 	res, err := e.commit(ctx, func(w *world) (store.Batch, error) {
-		k := w.counters[id]
+		k = w.counters[id]
 		if k == nil {
-			return store.Batch{}, dengxu.Errorf(dengxu.NotFound, "no counter %s", id)
+			return store.Batch{}, errNoCounter(id)
 		}
 		c, err := e.command(ctx, w, by, dengxu.VerbCall, token, req)
 		last = c
@@ -349,10 +340,8 @@ func (e *Engine) CallToken(ctx context.Context, by By, id dengxu.CounterID, toke
 	case errors.Is(err, errReplayed):
 		return e.replayed(last.replay, e.now())
 	case err != nil:
-		if r, ok := errors.AsType[*store.Refused](err); ok {
-			if _, full := r.By.(store.RoomAt); full {
-				return Done[dengxu.Token]{}, e.callError(ctx, &calling{c: e.world.Load().counters[id]}, err)
-			}
+		if _, full := refusedBy[store.RoomAt](err); full {
+			return Done[dengxu.Token]{}, e.callError(ctx, &calling{c: k}, err)
 		}
 		return Done[dengxu.Token]{}, e.verbError(ctx, &last, err)
 	}
@@ -369,7 +358,7 @@ func (c *command) callByHand(k *counter) (store.Batch, error) {
 	switch {
 	case k.site != q.site || !k.takesFrom(q.id):
 		return b, c.conflict("not_served", "counter %s does not serve queue %s", k.id, q.id)
-	case bound == "" && !k.serves(q.id, c.t.Class), bound != "" && bound != "@"+string(k.id):
+	case bound == "" && !k.serves(q.id, c.t.Class), bound != "" && bound != store.BoundTo(k.id):
 		return b, c.conflict("not_served", "counter %s does not serve this token", k.id)
 	case k.shown() == dengxu.CounterPaused:
 		return b, c.conflict("counter_paused", "counter %s is paused", k.id)

@@ -19,6 +19,7 @@ const (
 	maxWord     = 64  // characters of a class, group or field name
 	maxPrefix   = 8   // characters
 	maxLabels   = 32  // languages
+	maxLanguage = 35  // characters of a tag: what RFC 5646, 4.4.1, wants room for
 	maxSeconds  = 10 * 365 * 86_400
 	maxQuantity = 1_000_000_000
 )
@@ -42,8 +43,8 @@ func cleanLabels(field string, labels map[string]string) error {
 		return dengxu.Fieldf(dengxu.Invalid, field, "more than %d languages", maxLabels)
 	}
 	for _, language := range sortedKeys(labels) {
-		if !languagePattern.MatchString(language) || len(language) > 35 {
-			return dengxu.Fieldf(dengxu.Invalid, field+"."+language, "%q is not a language tag such as zh-CN", language)
+		if err := checkLanguage(field+"."+language, language); err != nil {
+			return err
 		}
 		label := labels[language]
 		if err := cleanName(field+"."+language, &label); err != nil {
@@ -54,11 +55,24 @@ func cleanLabels(field string, labels map[string]string) error {
 	return nil
 }
 
+// checkLanguage holds a language tag, as far as its form goes.
+func checkLanguage(field, tag string) error {
+	if len(tag) > maxLanguage || !languagePattern.MatchString(tag) {
+		return dengxu.Fieldf(dengxu.Invalid, field, "%q is not a language tag such as zh-CN", tag)
+	}
+	return nil
+}
+
+// printable reports whether a text is what it looks like, character by
+// character.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
 // checkWord holds the name of a class, group or field: short, printable, and
 // not like the classes of tokens bound to a counter ("@counter").
 func checkWord(field, word string) error {
-	printable := utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) })
-	if word == "" || !printable || utf8.RuneCountInString(word) > maxWord || strings.TrimSpace(word) != word || word[0] == '@' {
+	if word == "" || !printable(word) || utf8.RuneCountInString(word) > maxWord || strings.TrimSpace(word) != word || word[0] == '@' {
 		return dengxu.Fieldf(dengxu.Invalid, field, "%q is not a name of 1 to %d printable characters", word, maxWord)
 	}
 	return nil
@@ -69,8 +83,7 @@ func checkPrefix(field string, prefix *string) error {
 	if prefix == nil {
 		return nil
 	}
-	printable := utf8.ValidString(*prefix) && !strings.ContainsFunc(*prefix, func(r rune) bool { return !unicode.IsPrint(r) })
-	if !printable || utf8.RuneCountInString(*prefix) > maxPrefix {
+	if !printable(*prefix) || utf8.RuneCountInString(*prefix) > maxPrefix {
 		return dengxu.Fieldf(dengxu.Invalid, field, "a prefix has at most %d printable characters", maxPrefix)
 	}
 	return nil

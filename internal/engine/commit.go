@@ -42,7 +42,7 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 			return store.Result{}, r
 		}
 	}
-	return store.Result{}, dengxu.Errorf(dengxu.Unavailable, "too many changes at once, try again")
+	return store.Result{}, errContention("commit")
 }
 
 // renew brings up to date what a refusal showed to be old, and reports whether
@@ -136,6 +136,3 @@ func (e *Engine) saw(now int64) {
 }
 
 func (e *Engine) now() int64 { return e.latest.Load() }
-
-// refusedError puts a refusal that no use case expects into words.
-func refusedError(r *store.Refused) error { return storeError("commit", r) }

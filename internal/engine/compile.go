@@ -3,8 +3,6 @@ package engine
 import (
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -40,13 +38,11 @@ func loadZone(name string) (*time.Location, error) {
 
 // parseDayStart reads "HH:MM" into minutes after midnight.
 func parseDayStart(text string) (int, error) {
-	hour, minute, colon := strings.Cut(text, ":")
-	h, errHour := strconv.ParseUint(hour, 10, 8)
-	m, errMinute := strconv.ParseUint(minute, 10, 8)
-	if !colon || len(hour) != 2 || len(minute) != 2 || errHour != nil || errMinute != nil || h > 23 || m > 59 {
+	minute, ok := dengxu.ParseClock(text)
+	if !ok || minute == dayMinutes { // 24:00 is the start of the next day
 		return 0, dengxu.Fieldf(dengxu.Invalid, "day_start", `%q is not a time such as "04:00"`, text)
 	}
-	return int(h*60 + m), nil
+	return minute, nil
 }
 
 // compile takes settings that were checked into the engine's units.
@@ -75,15 +71,13 @@ func (q *queue) compileGroups() {
 	for _, g := range q.set.Groups {
 		largest = max(largest, order.RoundFactor(thousandths(*g.Factor)))
 	}
-	q.minFactor = order.RoundFactor(thousandths(*q.set.MinFactor))
+	least := order.RoundFactor(thousandths(*q.set.MinFactor))
 	q.groups = make(map[string]group, len(q.set.Groups))
 	for name, g := range q.set.Groups {
 		asked := order.RoundFactor(thousandths(*g.Factor))
-		factor := max(order.ClampOvertake(asked, largest, q.set.MaxOvertake), q.minFactor)
-		q.groups[name] = group{factor: factor, headStart: signedMs(g.HeadStartSeconds), clipped: factor != asked}
+		factor := max(order.ClampOvertake(asked, largest, q.set.MaxOvertake), least)
+		q.groups[name] = group{factor: factor, headStart: ms(g.HeadStartSeconds), clipped: factor != asked}
 	}
-	// What rules may add later is bounded by the same promise.
-	q.minFactor = max(q.minFactor, order.ClampOvertake(q.minFactor, largest, q.set.MaxOvertake))
 }
 
 // thousandths rounds up, but takes back what a decimal fraction gains in
@@ -94,14 +88,6 @@ func thousandths(factor float64) int32 {
 		t++
 	}
 	return t
-}
-
-// signedMs is ms for durations that may be negative.
-func signedMs(seconds float64) int64 {
-	if seconds < 0 {
-		return -ms(-seconds)
-	}
-	return ms(seconds)
 }
 
 // compile takes settings that were checked into the engine's units. The queues

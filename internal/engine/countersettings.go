@@ -192,7 +192,7 @@ func (e *Engine) deleteCounter(ctx context.Context, by By, c *counter) (store.Ba
 	}
 	for _, line := range v.Lines {
 		for _, lane := range line.Lanes {
-			if lane.Lane.Class == "@"+string(c.id) && lane.Len > 0 {
+			if lane.Lane.Class == store.BoundTo(c.id) && lane.Len > 0 {
 				return store.Batch{}, errInUse("somebody waits for this counter only")
 			}
 		}

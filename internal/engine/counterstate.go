@@ -66,7 +66,7 @@ func checkCounterRequest(action string, req *dengxu.DoorRequest) (dengxu.Counter
 	if err := checkOneOf("current", req.Current, "complete", "miss", "requeue", "hold"); err != nil {
 		return "", err
 	}
-	return state, cleanText("reason", &req.Reason, 256)
+	return state, cleanText("reason", &req.Reason, maxReason)
 }
 
 // counterMove decides the batch that changes a counter's state today.

@@ -13,6 +13,9 @@ import (
 // timerName is the actor of what the engine does by itself.
 const timerName = "timer"
 
+// byTimer is who asks when the engine acts by itself.
+var byTimer = By{Kind: Timer, Name: timerName}
+
 // reasonDayEnd is the reason of tokens that the end of the day took out.
 const reasonDayEnd = "day_end"
 
@@ -283,14 +286,11 @@ func (e *Engine) sweepTokens(ctx context.Context, q *queue, old []store.Token) (
 		}
 		return clean, nil
 	}
-	refused, _ := errors.AsType[*store.Refused](err)
-	if refused != nil {
-		if _, taken := refused.By.(store.HolderFree); taken {
-			// The holder has joined the new day already: two places are not
-			// kept, so the old one goes.
-			if _, err = e.store.Commit(ctx, q.sweepBatch(old, true)); err == nil {
-				return true, nil
-			}
+	if _, taken := refusedBy[store.HolderFree](err); taken {
+		// The holder has joined the new day already: two places are not kept, so
+		// the old one goes.
+		if _, err = e.store.Commit(ctx, q.sweepBatch(old, true)); err == nil {
+			return true, nil
 		}
 	}
 	e.log.WarnContext(ctx, "a token of an earlier day was left for later", "queue", q.id, "token", old[0].ID.Mask(), "err", err)
@@ -328,7 +328,7 @@ func (q *queue) sweepBatch(old []store.Token, all bool) store.Batch {
 			b.Events = append(b.Events, store.EventSpec{Type: dengxu.EventEdited, Token: len(b.Tokens), Actor: timerName})
 			continue
 		}
-		c := command{verb: dengxu.VerbExpire, by: By{Kind: Timer, Name: timerName}, q: q, t: t}
+		c := command{verb: dengxu.VerbExpire, by: byTimer, q: q, t: t}
 		ch := change{write: store.TokenWrite{Token: next}}
 		c.end(&ch, dengxu.StateAbandoned, dengxu.EventAbandoned)
 		b.Tokens = append(b.Tokens, ch.write)
@@ -341,6 +341,5 @@ func (q *queue) sweepBatch(old []store.Token, all bool) store.Batch {
 // movesOn reports whether a token is booked for the present day or a later
 // one.
 func (q *queue) movesOn(t *store.Token) bool {
-	booked := t.Why == whyDelay || t.Why == "appointment"
-	return t.State == dengxu.StateScheduled && booked && t.Due >= q.site.dayBegan()
+	return t.State == dengxu.StateScheduled && t.Why == whyDelay && t.Due >= q.site.dayBegan()
 }

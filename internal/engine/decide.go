@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
@@ -35,7 +33,7 @@ type change struct {
 // undoFor is how long after a verb its actor may take it back, in ms.
 const undoFor = 60_000
 
-// decide is the table of design: what each verb makes of a token.
+// decide is the table of the design: what each verb makes of a token.
 func decide(c command) (change, error) {
 	if err := c.allowed(); err != nil {
 		return change{}, err
@@ -341,11 +339,11 @@ func decideResume(c command, ch *change) error {
 
 // room expects that a counter of the site can take one more.
 func (c *command) room(id dengxu.CounterID) (store.Expectation, error) {
-	i := slices.IndexFunc(c.q.site.counters, func(k *counter) bool { return k.id == id })
-	if i < 0 {
+	k := c.q.site.counter(id)
+	if k == nil {
 		return nil, dengxu.Fieldf(dengxu.Invalid, "counter_id", "site %s has no counter %q", c.q.site.id, id)
 	}
-	return store.RoomAt{Counter: id, Max: c.q.site.counters[i].maxServing}, nil
+	return store.RoomAt{Counter: id, Max: k.maxServing}, nil
 }
 
 func decideMove(c command, ch *change) error {

@@ -14,9 +14,6 @@ import (
 // Usually the end of the last token closes it; this is for what a crash lost.
 const closingRecheck = 30_000
 
-// errUnchanged says that a decision found nothing to write.
-var errUnchanged = errors.New("nothing to change")
-
 // inside are the states that keep a closing queue from being closed.
 var inside = []dengxu.State{
 	dengxu.StateScheduled, dengxu.StateWaiting, dengxu.StateCalling, dengxu.StateServing, dengxu.StateHeld,
@@ -194,14 +191,10 @@ func (e *Engine) closeIfEmpty(ctx context.Context, id dengxu.QueueID) error {
 func (e *Engine) commitDoor(ctx context.Context, decide func(*world) (store.Batch, error)) error {
 	for range maxTries {
 		_, err := e.commit(ctx, decide)
-		refused, ok := errors.AsType[*store.Refused](err)
-		switch {
-		case errors.Is(err, errUnchanged):
+		if errors.Is(err, errUnchanged) {
 			return nil
-		case !ok:
-			return err
 		}
-		if _, counted := refused.By.(store.CountBelow); !counted {
+		if _, counted := refusedBy[store.CountBelow](err); !counted {
 			return storeError("move a door", err)
 		}
 	}
@@ -259,7 +252,7 @@ func checkDoorRequest(action string, req *dengxu.DoorRequest) error {
 	if req.Current != "" {
 		return dengxu.Fieldf(dengxu.Invalid, "current", "current means nothing to a queue")
 	}
-	return cleanText("reason", &req.Reason, 256)
+	return cleanText("reason", &req.Reason, maxReason)
 }
 
 // doorByHand is what an operator makes of the door. The opening hours are

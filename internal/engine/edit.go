@@ -13,20 +13,13 @@ import (
 // new class takes it to the same place of another lane. Codes: not_found,
 // invalid, conflict.
 func (e *Engine) Edit(ctx context.Context, by By, id dengxu.TokenID, req dengxu.TokenEdit) (Done[dengxu.Token], error) {
-	for _, text := range []struct {
-		field string
-		value *string
-		max   int
-	}{{"name", req.Name, 256}, {"phone", req.Phone, 32}, {"note", req.Note, 1024}} {
-		if text.value == nil {
-			continue
-		}
-		if err := cleanText(text.field, text.value, text.max); err != nil {
+	if err := cleanPerson(req.Name, req.Phone, req.Note); err != nil {
+		return Done[dengxu.Token]{}, err
+	}
+	if req.PartySize != nil {
+		if err := checkParty(*req.PartySize); err != nil {
 			return Done[dengxu.Token]{}, err
 		}
-	}
-	if req.PartySize != nil && (*req.PartySize < 0 || *req.PartySize > maxParty) {
-		return Done[dengxu.Token]{}, dengxu.Fieldf(dengxu.Invalid, "party_size", "a party has 0 to %d people", maxParty)
 	}
 	var last command
 	lanes := make(map[dengxu.QueueID]int)

@@ -69,7 +69,7 @@ const (
 	Holder               // the token id is the credential
 	Public               // a join without a key
 	Operator             // anyone with a key that may act on tokens
-	Admin
+	Admin                // a key that may do everything, or the server itself
 )
 
 // By is who asks, and under which idempotency key.
@@ -89,13 +89,13 @@ type Done[T any] struct {
 	Replayed bool // the key was used before: Value is that effect, as it is now
 }
 
-// day is how long operations are remembered, in ms.
-const day = 24 * 60 * 60 * 1000
+// keepOps is how long operations are remembered, in ms.
+const keepOps = msDay
 
 // op is the store's operation of a request; note tells outcomes apart.
 func (b By) op(note string) store.Op {
 	if b.Key == "" {
 		return store.Op{}
 	}
-	return store.Op{Scope: b.Scope, Key: b.Key, Hash: b.Hash, Keep: day, Note: note}
+	return store.Op{Scope: b.Scope, Key: b.Key, Hash: b.Hash, Keep: keepOps, Note: note}
 }

@@ -38,13 +38,27 @@ func storeError(doing string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	if refused, ok := errors.AsType[*store.Refused](err); ok {
-		if _, reused := refused.By.(store.OpReused); reused {
-			return errKeyReused()
-		}
+	if _, reused := refusedBy[store.OpReused](err); reused {
+		return errKeyReused()
 	}
 	return coded(dengxu.Internal, "failed")
 }
+
+// refusedBy returns the expectation of kind E that did not hold, when that is
+// what err says.
+func refusedBy[E store.Expectation](err error) (by E, ok bool) {
+	if r, refused := errors.AsType[*store.Refused](err); refused {
+		by, ok = r.By.(E)
+	}
+	return by, ok
+}
+
+// errUnchanged ends deciding: there is nothing to write.
+var errUnchanged = errors.New("nothing to change")
+
+// errReplayed ends deciding: the operation was done before, and its repeat is
+// not judged by the state that it led to.
+var errReplayed = errors.New("operation done before")
 
 // errKeyReused is the answer to an idempotency key that came before with
 // another body.

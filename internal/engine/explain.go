@@ -25,7 +25,7 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 	}
 	out := dengxu.Explanation{
 		TokenID: t.ID, Number: t.Label(), State: t.State, Class: t.Class, PriorityGroup: t.Group,
-		Factor: float64(t.Factor) / 1000, Clipped: t.Clipped, HeadStartSeconds: seconds(t.HeadStart),
+		Factor: decimal(t.Factor), Clipped: t.Clipped, HeadStartSeconds: seconds(t.HeadStart),
 		JoinedAt: at(t.JoinedAt), Place: at(t.Place), Passed: t.Passed, AsOf: at(now),
 	}
 	q := e.world.Load().queues[t.Queue]
@@ -47,7 +47,7 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 	return out, nil
 }
 
-func factorOf(l order.Lane) float64 { return float64(order.FactorOf(l.K)) / 1000 }
+func factorOf(l order.Lane) float64 { return decimal(order.FactorOf(l.K)) }
 
 // explainAhead counts who is ahead, lane by lane, in one snapshot.
 func (e *Engine) explainAhead(ctx context.Context, q *queue, t *store.Token, out *dengxu.Explanation) error {

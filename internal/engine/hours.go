@@ -8,7 +8,7 @@ import (
 	"github.com/dengxu/dengxu"
 )
 
-// The sides of the opening hours. The last three are reasons of refused joins
+// The sides of the opening hours. The middle two are reasons of refused joins
 // too.
 const (
 	hoursOpen   = "open"
@@ -62,7 +62,7 @@ func compileHours(set *dengxu.OpeningHours, zone *time.Location, dayStart int) (
 	}
 	if len(set.Days) == 0 {
 		for day := range h.week {
-			h.week[day] = []span{{0, 24 * 60}}
+			h.week[day] = []span{{0, dayMinutes}}
 		}
 	}
 	for date, texts := range set.Dates {
@@ -102,7 +102,7 @@ func (h *hours) checkWeek() error {
 	for day := range h.week {
 		next := h.week[(day+1)%7]
 		for _, s := range h.week[day] {
-			if len(next) > 0 && s.to-24*60 > next[0].from {
+			if len(next) > 0 && s.to-dayMinutes > next[0].from {
 				return dengxu.Fieldf(dengxu.Invalid, "opening_hours", "the hours of %s after midnight overlap those of the next day",
 					time.Weekday(day))
 			}

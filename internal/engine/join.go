@@ -27,14 +27,19 @@ func (e *Engine) Join(ctx context.Context, by By, id dengxu.QueueID, req dengxu.
 	return Done[dengxu.Ticket]{Value: done.Value[0], Replayed: done.Replayed}, nil
 }
 
-// JoinSite puts one token into each of several queues of a site, all or none.
+// maxJoins is how many queues one join may name.
+const maxJoins = 16
+
+// JoinSite puts one token into each of several queues of a site, in one commit:
+// all or none. Codes: those of Join; not_found is the site's, and a queue that
+// is not in it is invalid.
 func (e *Engine) JoinSite(ctx context.Context, by By, id dengxu.SiteID, req dengxu.SiteJoinRequest) (Done[[]dengxu.Ticket], error) {
 	w := e.world.Load()
 	if w.sites[id] == nil {
-		return Done[[]dengxu.Ticket]{}, dengxu.Errorf(dengxu.NotFound, "no site %s", id)
+		return Done[[]dengxu.Ticket]{}, errNoSite(id)
 	}
-	if len(req.Queues) == 0 || len(req.Queues) > 16 {
-		return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "name 1 to 16 queues")
+	if len(req.Queues) == 0 || len(req.Queues) > maxJoins {
+		return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "name 1 to %d queues", maxJoins)
 	}
 	for i, q := range req.Queues {
 		if w.queues[q] == nil || w.queues[q].site.id != id {
@@ -58,7 +63,7 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 			for _, id := range ids {
 				q := w.queues[id]
 				if q == nil {
-					return b, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+					return b, errNoQueue(id)
 				}
 				queues = append(queues, q)
 				t, err := q.admit(by, req, e.now())
@@ -80,7 +85,7 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 		})
 	})
 	if err != nil {
-		return Done[[]dengxu.Ticket]{}, e.joinError(ctx, queues, err)
+		return Done[[]dengxu.Ticket]{}, e.joinError(ctx, err)
 	}
 	tickets, err := e.tickets(ctx, queues, res)
 	return Done[[]dengxu.Ticket]{Value: tickets, Replayed: res.Replayed}, err
@@ -98,7 +103,7 @@ func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, er
 	}
 	t := store.Token{
 		ID: newTokenID(now, q.site.partition), Site: q.site.id,
-		Queue: q.id, Gen: q.gen(), Class: class, Group: cmp.Or(req.PriorityGroup, ordinary),
+		Queue: q.id, Gen: q.gen(), Class: class, Group: cmp.Or(req.PriorityGroup, dengxu.GroupOrdinary),
 		Prefix: q.prefix(class), Width: *q.set.NumberWidth,
 		State: dengxu.StateWaiting, Version: 1, Since: store.Now, JoinedAt: store.Now,
 		Place: store.Now - g.headStart, Factor: g.factor, Clipped: g.clipped, HeadStart: g.headStart,
@@ -148,7 +153,7 @@ func (q *queue) mustCheckIn(channel string) bool {
 	case "all":
 		return true
 	case "remote":
-		return channel == "web"
+		return channel == channelWeb
 	default:
 		return false
 	}
@@ -170,7 +175,7 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 	if q.set.MaxLength > 0 {
 		b.Expect = append(b.Expect, q.roomInLine(line))
 	}
-	joins := store.TallyKey{Name: q.joinsTally(), Day: q.site.state.Day}
+	joins := store.TallyKey{Name: store.JoinsTally(q.id), Day: q.site.state.Day}
 	if q.set.DailyQuota > 0 {
 		b.Expect = append(b.Expect, store.TallyBelow{Key: joins, Max: int64(q.set.DailyQuota)})
 	}
@@ -197,23 +202,17 @@ func (q *queue) roomInLine(line store.LineKey) store.CountBelow {
 	}
 }
 
-func (q *queue) joinsTally() string { return "joins/" + string(q.id) }
-
 // retryLanes runs commit again with the nearest open lane when a queue has no
 // lane left for a factor.
 func (e *Engine) retryLanes(ctx context.Context, lanes map[dengxu.QueueID]int, commit func() (store.Result, error)) (store.Result, error) {
 	for {
 		res, err := commit()
-		r, ok := errors.AsType[*store.Refused](err)
-		if !ok {
-			return res, err
-		}
-		full, ok := r.By.(store.LaneOpen)
+		full, ok := refusedBy[store.LaneOpen](err)
 		if !ok {
 			return res, err
 		}
 		if _, again := lanes[full.Line.Queue]; again {
-			return res, dengxu.Errorf(dengxu.Unavailable, "too many lanes change at once, try again")
+			return res, errContention("find a lane")
 		}
 		k, err := e.nearestLane(ctx, full)
 		if err != nil {
@@ -261,7 +260,7 @@ func (e *Engine) refuseShut(ctx context.Context, by By, q *queue, t *store.Token
 }
 
 // joinError puts a refusal of a join into words.
-func (e *Engine) joinError(ctx context.Context, queues []*queue, err error) error {
+func (e *Engine) joinError(ctx context.Context, err error) error {
 	r, ok := errors.AsType[*store.Refused](err)
 	if !ok {
 		return err
@@ -270,9 +269,7 @@ func (e *Engine) joinError(ctx context.Context, queues []*queue, err error) erro
 	case store.HolderFree:
 		out := dengxu.Errorf(dengxu.Exists, "already in this queue").Because("already_in_line")
 		if t, now, err := e.read(ctx, r.Token); err == nil {
-			p, _ := e.partitionOf(t.ID)
-			view := staff(&t, p, now)
-			out.Token = &view
+			out.Token = new(e.staff(&t, now))
 		}
 		return out
 	case store.MarkOlder:
@@ -288,6 +285,6 @@ func (e *Engine) joinError(ctx context.Context, queues []*queue, err error) erro
 	case store.SeriesBelow:
 		return dengxu.Errorf(dengxu.Full, "the numbers of series %s are used up", by.Name).Because("numbers_used_up")
 	default:
-		return refusedError(r)
+		return storeError("commit", err)
 	}
 }

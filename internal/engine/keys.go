@@ -124,6 +124,9 @@ func (e *Engine) keyBatch(ctx context.Context, by By, id dengxu.KeyID, rec keyRe
 	return store.Batch{Op: by.op("key"), Docs: []store.DocWrite{write}}, err
 }
 
+// maxScope bounds the sites, and the queues, that a key names.
+const maxScope = 1000
+
 // checkKey cleans and checks a key's settings.
 func checkKey(set *dengxu.Key) error {
 	roles := []dengxu.Role{
@@ -132,8 +135,8 @@ func checkKey(set *dengxu.Key) error {
 	if !slices.Contains(roles, set.Role) {
 		return dengxu.Fieldf(dengxu.Invalid, "role", "%q is none of admin, operator, kiosk, worker, display", set.Role)
 	}
-	if len(set.Sites) > 1000 || len(set.Queues) > 1000 {
-		return dengxu.Fieldf(dengxu.Invalid, "sites", "a scope names at most 1000 sites and 1000 queues")
+	if len(set.Sites) > maxScope || len(set.Queues) > maxScope {
+		return dengxu.Fieldf(dengxu.Invalid, "sites", "a scope names at most %d sites and as many queues", maxScope)
 	}
 	for i, id := range set.Sites {
 		if err := dengxu.CheckID(fmt.Sprintf("sites[%d]", i), string(id)); err != nil {
@@ -171,13 +174,20 @@ func (e *Engine) DeleteKey(ctx context.Context, by By, id dengxu.KeyID, ifMatch 
 	return err
 }
 
+// Bounds of a secret that people choose, in characters.
+const (
+	minSecret = 16
+	maxSecret = 128
+)
+
 // SetAdminSecret gives the key "admin" this secret: 16 to 128 printable
 // characters, else Invalid. Without one it makes the key when there is none,
 // and returns the secret that it made, "" otherwise.
 func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string, err error) {
 	printable := !slices.ContainsFunc([]byte(secret), func(b byte) bool { return b <= ' ' || b > '~' })
-	if secret != "" && (len(secret) < 16 || len(secret) > 128 || !printable) {
-		return "", dengxu.Fieldf(dengxu.Invalid, "DENGXU_ADMIN_KEY", "the admin key has 16 to 128 printable characters, no spaces")
+	if secret != "" && (len(secret) < minSecret || len(secret) > maxSecret || !printable) {
+		return "", dengxu.Fieldf(dengxu.Invalid, "DENGXU_ADMIN_KEY",
+			"the admin key has %d to %d printable characters, no spaces", minSecret, maxSecret)
 	}
 	by := By{Kind: Admin, Name: "system"}
 	_, err = e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
@@ -208,7 +218,7 @@ func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string
 
 // expireKey ends a key whose time has come.
 func (e *Engine) expireKey(ctx context.Context, id dengxu.KeyID) error {
-	_, err := e.change(ctx, amendment{by: By{Kind: Timer, Name: timerName}, decide: func(w *world) (store.Batch, error) {
+	_, err := e.change(ctx, amendment{by: byTimer, decide: func(w *world) (store.Batch, error) {
 		k := w.keys[id]
 		if k == nil || k.rec.Key.ExpiresAt.IsZero() {
 			return store.Batch{}, errUnchanged

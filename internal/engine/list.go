@@ -21,7 +21,7 @@ const (
 func (e *Engine) QueueTokens(ctx context.Context, id dengxu.QueueID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
 	q := e.world.Load().queues[id]
 	if q == nil {
-		return dengxu.TokenPage{}, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+		return dengxu.TokenPage{}, errNoQueue(id)
 	}
 	return e.list(ctx, store.ListAsk{Partition: q.site.partition, Site: q.site.id, Queue: id}, f)
 }
@@ -31,7 +31,7 @@ func (e *Engine) QueueTokens(ctx context.Context, id dengxu.QueueID, f dengxu.To
 func (e *Engine) SiteTokens(ctx context.Context, id dengxu.SiteID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
 	s := e.world.Load().sites[id]
 	if s == nil {
-		return dengxu.TokenPage{}, dengxu.Errorf(dengxu.NotFound, "no site %s", id)
+		return dengxu.TokenPage{}, errNoSite(id)
 	}
 	return e.list(ctx, store.ListAsk{Partition: s.partition, Site: id}, f)
 }
@@ -96,7 +96,7 @@ const (
 func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
 	q := e.world.Load().queues[id]
 	if q == nil {
-		return dengxu.Stats{}, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+		return dengxu.Stats{}, errNoQueue(id)
 	}
 	switch {
 	case !from.Before(to):

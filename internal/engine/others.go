@@ -11,11 +11,13 @@ import (
 // OtherTokens does what a site's other_tokens says when one of a holder's
 // tokens is called: the others step back (hold) or leave (cancel), and come
 // back when the called one ends, is missed or is put back. It is given every
-// event in the order of the log, at least once; a repeat changes nothing.
+// event in the order of the log, at least once; a repeat changes nothing. Each
+// token is a commit of its own; the error is one after which the event should
+// come again.
 func (e *Engine) OtherTokens(ctx context.Context, ev store.Event) error {
 	w := e.world.Load()
 	s := w.sites[ev.Site]
-	if s == nil || ev.Token == "" || s.set.OtherTokens == "" || s.set.OtherTokens == "keep" {
+	if s == nil || ev.Token == "" || s.set.OtherTokens == "keep" {
 		return nil
 	}
 	switch ev.Type { //nolint:exhaustive // the others free or bind nobody

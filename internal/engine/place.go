@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -60,18 +59,14 @@ func decideTransfer(c command, ch *change) error {
 	if err != nil {
 		return err
 	}
-	g, ok := q.groups[c.t.Group]
-	name := c.t.Group
-	if !ok {
-		g, name = q.groups[ordinary], ordinary
-	}
+	name, g := q.groupOf(c.t.Group)
 	next := c.wait(ch, dengxu.EventTransferred)
 	next.Queue, next.Gen, next.Class, next.Group = q.id, q.gen(), class, name
 	next.Factor, next.Clipped = g.factor, g.clipped
 	next.Lane, next.Due = q.lane(class, g.factor), q.waitDue()
 	next.Unique = q.unique && c.t.Business != ""
 	if c.req.CounterID != "" {
-		next.Lane.Class = "@" + string(c.req.CounterID)
+		next.Lane.Class = store.BoundTo(c.req.CounterID)
 		next.Class = ""
 	}
 	if c.t.Origin != 0 {
@@ -103,8 +98,7 @@ func (c *command) rescale(ch *change) {
 func (c *command) classThere() (string, error) {
 	q := c.to
 	if c.req.CounterID != "" {
-		i := slices.IndexFunc(q.site.counters, func(k *counter) bool { return k.id == c.req.CounterID })
-		if i < 0 || !q.site.counters[i].takesFrom(q.id) {
+		if k := q.site.counter(c.req.CounterID); k == nil || !k.takesFrom(q.id) {
 			return "", dengxu.Fieldf(dengxu.Invalid, "counter_id", "no counter %q serves queue %s", c.req.CounterID, q.id)
 		}
 		return "", nil

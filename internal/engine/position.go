@@ -196,8 +196,7 @@ func (e *Engine) Token(ctx context.Context, id dengxu.TokenID) (dengxu.Token, er
 	if err != nil {
 		return dengxu.Token{}, err
 	}
-	p, _ := e.partitionOf(id)
-	out := staff(&t, p, now)
+	out := e.staff(&t, now)
 	if q := e.world.Load().queues[t.Queue]; q != nil && t.State == dengxu.StateWaiting {
 		out.Rank, err = e.rank(ctx, q, &t)
 	}
@@ -209,10 +208,10 @@ func (e *Engine) Token(ctx context.Context, id dengxu.TokenID) (dengxu.Token, er
 func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupName string, party int) (dengxu.EstimateAnswer, error) {
 	q := e.world.Load().queues[id]
 	if q == nil {
-		return dengxu.EstimateAnswer{}, dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
+		return dengxu.EstimateAnswer{}, errNoQueue(id)
 	}
-	if party < 0 || party > maxParty {
-		return dengxu.EstimateAnswer{}, dengxu.Fieldf(dengxu.Invalid, "party_size", "a party has 0 to %d people", maxParty)
+	if err := checkParty(party); err != nil {
+		return dengxu.EstimateAnswer{}, err
 	}
 	class, g, err := q.standing(class, groupName)
 	if err != nil {

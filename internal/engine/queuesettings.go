@@ -277,7 +277,7 @@ func (e *Engine) DeleteQueue(ctx context.Context, by By, id dengxu.QueueID, ifMa
 
 func (e *Engine) deleteQueue(ctx context.Context, by By, q *queue) (store.Batch, error) {
 	for _, c := range q.site.counters {
-		if slices.ContainsFunc(c.queues, func(s served) bool { return s.queue.id == q.id }) {
+		if c.takesFrom(q.id) {
 			return store.Batch{}, errInUse(fmt.Sprintf("counter %s still serves the queue", c.id))
 		}
 	}

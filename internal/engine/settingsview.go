@@ -88,7 +88,7 @@ func (e *Engine) queueViews(ctx context.Context, queues []*queue) ([]dengxu.Queu
 		for _, i := range indexes {
 			q := queues[i]
 			ask.Lines = append(ask.Lines, q.line())
-			ask.Tallies = append(ask.Tallies, store.TallyKey{Name: q.joinsTally(), Day: q.site.state.Day})
+			ask.Tallies = append(ask.Tallies, store.TallyKey{Name: store.JoinsTally(q.id), Day: q.site.state.Day})
 		}
 		v, err := e.view(ctx, ask)
 		if err != nil {
@@ -244,7 +244,7 @@ func (c *counter) warnings() (warnings []string) {
 		if a, b := first.largest(), served.queue.largest(); a != b {
 			warnings = append(warnings, fmt.Sprintf(
 				"counter %s compares queues whose largest group factors differ (%s %.2f, %s %.2f): factors are one scale for the site",
-				c.id, first.id, float64(a)/1000, served.queue.id, float64(b)/1000))
+				c.id, first.id, decimal(a), served.queue.id, decimal(b)))
 			break
 		}
 	}

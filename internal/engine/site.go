@@ -110,8 +110,8 @@ func (s *site) check(set *dengxu.Site) error {
 		return dengxu.Fieldf(dengxu.Invalid, "languages", "more than %d languages", maxLabels)
 	}
 	for i, language := range set.Languages {
-		if !languagePattern.MatchString(language) || len(language) > 35 {
-			return dengxu.Fieldf(dengxu.Invalid, fmt.Sprintf("languages[%d]", i), "%q is not a language tag such as zh-CN", language)
+		if err := checkLanguage(fmt.Sprintf("languages[%d]", i), language); err != nil {
+			return err
 		}
 	}
 	return s.compile(*set)

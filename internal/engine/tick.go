@@ -12,6 +12,9 @@ import (
 // are archived in one commit.
 const dueAtOnce = store.MaxTokens
 
+// tickRetry is when entries that failed are tried again.
+const tickRetry = time.Second
+
 // Tick does everything that is due and returns how long until the next thing
 // is, by the store's clock; 0 means that nothing is known. One entry that
 // fails does not stop the others: it is logged and tried again at the next
@@ -46,7 +49,7 @@ func (e *Engine) tick(ctx context.Context, p store.Partition) (time.Duration, er
 		}
 		switch {
 		case len(due.Entries) > 0:
-			return time.Second, nil // what failed is tried again
+			return tickRetry, nil // what failed is tried again
 		case due.Next == 0:
 			return 0, nil
 		default:
@@ -64,7 +67,7 @@ func (e *Engine) fireAll(ctx context.Context, p store.Partition, entries []store
 		if failed[entry] {
 			continue
 		}
-		archive, err := e.fire(ctx, p, entry)
+		archive, err := e.fire(ctx, entry)
 		if ctx.Err() != nil {
 			return done, ctx.Err()
 		}
@@ -96,7 +99,7 @@ func (e *Engine) fireAll(ctx context.Context, p store.Partition, entries []store
 
 // fire does what is due for one entry. A token that has ended is returned, to
 // be archived.
-func (e *Engine) fire(ctx context.Context, p store.Partition, entry store.DueEntry) (*store.Token, error) {
+func (e *Engine) fire(ctx context.Context, entry store.DueEntry) (*store.Token, error) {
 	if entry.Token == "" {
 		return nil, e.docDue(ctx, entry.Doc)
 	}
@@ -112,8 +115,7 @@ func (e *Engine) fire(ctx context.Context, p store.Partition, entry store.DueEnt
 	}
 	q := e.world.Load().queues[t.Queue]
 	verb := timerVerb(q, &t, now)
-	by := By{Kind: Timer, Name: "timer"}
-	_, err = e.Act(ctx, by, verb, t.ID, dengxu.VerbRequest{Version: t.Version, Reason: timerReason(&t, verb)})
+	_, err = e.Act(ctx, byTimer, verb, t.ID, dengxu.VerbRequest{Version: t.Version, Reason: timerReason(&t, verb)})
 	if dengxu.CodeOf(err) == dengxu.Conflict {
 		return nil, nil // someone acted first
 	}

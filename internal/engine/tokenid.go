@@ -3,18 +3,15 @@ package engine
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base32"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// A token id is 27 characters of base32 (lower case, in the order of ASCII):
-// 48 bits of milliseconds, 8 bits of partition, 79 random bits. It sorts by
-// time, finds its partition by itself, and cannot be guessed.
+// tokenIDLen is the length of a token id in store.Base32: 48 bits of
+// milliseconds, 8 bits of partition, 79 random bits. It sorts by time, finds
+// its partition by itself, and cannot be guessed.
 const tokenIDLen = 27
-
-var idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // newTokenID makes an id. now need only be near the commit's time.
 func newTokenID(now int64, p store.Partition) dengxu.TokenID {
@@ -25,7 +22,7 @@ func newTokenID(now int64, p store.Partition) dengxu.TokenID {
 	b[6] = byte(p)
 	_, _ = rand.Read(b[7:]) // never fails
 	b[16] &= 0xfe           // 135 bits: the 28th character is always 0 and left out
-	return dengxu.TokenID(idEncoding.EncodeToString(b[:])[:tokenIDLen])
+	return dengxu.TokenID(store.Base32.EncodeToString(b[:])[:tokenIDLen])
 }
 
 // partitionOf finds the partition in an id; false when it is none of ours.
@@ -34,7 +31,7 @@ func (e *Engine) partitionOf(id dengxu.TokenID) (store.Partition, bool) {
 		return 0, false
 	}
 	var b [17]byte
-	if _, err := idEncoding.Decode(b[:], []byte(string(id)+"0")); err != nil {
+	if _, err := store.Base32.Decode(b[:], []byte(string(id)+"0")); err != nil {
 		return 0, false
 	}
 	return store.Partition(b[6]), int(b[6]) < e.parts

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -35,6 +36,15 @@ type site struct {
 	counters  []*counter // by id
 }
 
+// counter finds a counter of the site; nil when it has none of that id.
+func (s *site) counter(id dengxu.CounterID) *counter {
+	i := slices.IndexFunc(s.counters, func(c *counter) bool { return c.id == id })
+	if i < 0 {
+		return nil
+	}
+	return s.counters[i]
+}
+
 // siteState is the running state of a site, a document of its own.
 type siteState struct {
 	Day     int   `json:"day"`             // business day: days since 1970-01-01 of its local date; never lowered
@@ -55,7 +65,6 @@ type queue struct {
 	discipline order.Discipline
 	groups     map[string]group
 	classes    []string // declared, sorted; empty = none
-	minFactor  int32
 	// compete maps a class to the classes that share a counter with it; nil
 	// for a class means all.
 	compete map[string][]string
@@ -73,8 +82,8 @@ type queueState struct {
 	Reason string      `json:"reason,omitempty"`
 	Edge   int64       `json:"edge,omitempty"` // when opening hours move the door next; 0 = never
 	Manual bool        `json:"manual,omitempty"`
-	// Hours says which side of the opening hours the door is on: "", "open",
-	// "before_opening", "last_ticket".
+	// Hours says on which side of the opening hours the door is, one of the
+	// words of hours.go; "" = there are none.
 	Hours string `json:"hours,omitempty"`
 }
 
@@ -137,5 +146,3 @@ func (c *counter) shown() dengxu.CounterState {
 	}
 	return c.state.State
 }
-
-func ms(seconds float64) int64 { return int64(seconds*1000 + 0.5) }
