@@ -26,15 +26,26 @@ func Apply(t Tables, m Meta, p store.Partition, b store.Batch, now int64) (*Effe
 		w.e.Replay, w.e.Empty = replay, true
 		return w.e, nil
 	}
-	for _, step := range []func() error{
-		w.expectations, w.versions, w.holders, w.docs, w.tokens, w.ranks, w.pick, w.counts, w.events,
-	} {
-		if err := step(); err != nil {
+	for _, step := range steps {
+		if err := step(w); err != nil {
 			return nil, err
 		}
 	}
 	w.finish()
 	return w.e, nil
+}
+
+// steps are what a batch goes through, in this order.
+var steps = [...]func(*work) error{
+	(*work).expectations,
+	(*work).versions,
+	(*work).holders,
+	(*work).docs,
+	(*work).tokens,
+	(*work).ranks,
+	(*work).pick,
+	(*work).counts,
+	(*work).events,
 }
 
 // work is one batch being judged.

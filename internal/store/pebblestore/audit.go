@@ -23,10 +23,15 @@ func (s *Store) Audit(ctx context.Context) (found []store.Finding, err error) {
 	var a store.Auditor
 	var snap *pebble.Snapshot
 	var at meta
-	err = s.do(&call{ctx: ctx, errand: func(*group) error {
+	// Without ctx: an errand that was left would leave its snapshot behind.
+	err = s.errand(context.WithoutCancel(ctx), func(*group) error {
 		at, snap = s.meta, s.db.NewSnapshot()
-		return s.compare(snap, &a)
-	}})
+		err := s.compare(snap, &a)
+		if err != nil {
+			err = errors.Join(err, snap.Close())
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package pebblestore_test
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -56,35 +57,41 @@ func joinBatch(n uint64) store.Batch {
 	}
 }
 
-// rawJoin is the same keys and bytes as one batch of pebble.
-type rawJoin struct {
-	db *pebble.DB
-	n  atomic.Uint64
-}
+// rawJoin is the same keys and bytes for pebble.
+type rawJoin [6]struct{ key, value []byte }
 
-func (r *rawJoin) join() error {
-	n := r.n.Add(1)
+func newRawJoin(n uint64) (r rawJoin) {
 	id := fmt.Sprintf("%010x", n) + rand.Text()[:16]
-	b := r.db.NewBatch()
-	defer b.Close()
-	for _, kv := range []struct {
+	for i, kv := range []struct {
 		key  string
 		size int
 	}{
-		{"t" + id, 184},
-		{"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88},
-		{"o\x09key-kiosk" + rand.Text(), 56},
-		{"M", 52},
-		{"sA", 8},
-		{"yjoins/clinic", 8},
+		{"t" + id, 184}, {"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88}, {"o\x09key-kiosk" + rand.Text(), 56},
+		{"M", 52}, {"sA", 8}, {"yjoins/clinic", 8},
 	} {
-		value := make([]byte, kv.size)
-		_, _ = rand.Read(value) // never fails
-		if err := b.Set([]byte(kv.key), value, nil); err != nil {
+		r[i].key, r[i].value = []byte(kv.key), make([]byte, kv.size)
+		_, _ = rand.Read(r[i].value) // never fails
+	}
+	return r
+}
+
+func (r *rawJoin) commit(db *pebble.DB) error {
+	b := db.NewBatch()
+	for i := range r {
+		if err := b.Set(r[i].key, r[i].value, nil); err != nil {
 			return err
 		}
 	}
-	return b.Commit(pebble.Sync)
+	return errors.Join(b.Commit(pebble.Sync), b.Close())
+}
+
+// made are n values, made before they are needed.
+func made[V any](base uint64, n int, one func(uint64) V) []V {
+	all := make([]V, n)
+	for i := range all {
+		all[i] = one(base + uint64(i)) //nolint:gosec // positive
+	}
+	return all
 }
 
 // callers runs do n times from some goroutines and returns the rate.
@@ -127,7 +134,6 @@ func BenchmarkJoin(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			raw := &rawJoin{db: db}
 			var joins, raws, rounds float64
 			var cpuJoins, cpuRaws time.Duration
 			var base uint64
@@ -137,13 +143,14 @@ func BenchmarkJoin(b *testing.B) {
 				if some > 1 {
 					n = 10_000
 				}
+				batches, raw := made(base, n, joinBatch), made(base, n, newRawJoin)
 				c0 := cpu()
 				joins += callers(b, some, n, func(i uint64) error {
-					_, err := s.Commit(b.Context(), joinBatch(base+i))
+					_, err := s.Commit(b.Context(), batches[i-1])
 					return err
 				})
 				c1 := cpu()
-				raws += callers(b, some, n, func(uint64) error { return raw.join() })
+				raws += callers(b, some, n, func(i uint64) error { return raw[i-1].commit(db) })
 				cpuJoins += c1 - c0
 				cpuRaws += cpu() - c1
 				base += uint64(n) //nolint:gosec // positive

@@ -164,6 +164,7 @@ func (s *Store) putMark(m store.MarkWrite, before mark) {
 	w.set()
 	s.meta.Sum += after.hash - before.hash
 	s.marks[string(w.key)] = after
+	s.sweep.remember(after.until)
 }
 
 func (s *Store) putOp(e *ledger.Effects) {
@@ -172,6 +173,7 @@ func (s *Store) putOp(e *ledger.Effects) {
 	w.set()
 	s.ops[string(w.key)] = e.Op
 	s.filter.add(w.key, e.Op.Expires)
+	s.sweep.remember(e.Op.Expires)
 	s.sweep.wrote(1)
 }
 

@@ -52,7 +52,19 @@ type call struct {
 	state  atomic.Int32
 	result store.Result
 	err    error
-	done   chan struct{} // closed after result and err are set
+	done   chan struct{} // gets a value after result and err are set
+}
+
+// calls are used again: joins by the ten thousand a second are mostly garbage
+// for the collector.
+var calls = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
+
+// free gives a call back that was answered. One that its caller left stays
+// with the committer.
+func (c *call) free() {
+	c.ctx, c.batch, c.errand, c.result, c.err = nil, store.Batch{}, nil, store.Result{}, nil
+	c.state.Store(callWaiting)
+	calls.Put(c)
 }
 
 // The states of a call.
@@ -112,36 +124,44 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 		return store.Result{}, err
 	}
 	defer s.life.RUnlock()
-	c := &call{ctx: ctx, batch: b}
-	if err := s.do(c); err != nil {
-		return store.Result{}, err
-	}
-	return c.result, nil
+	c := calls.Get().(*call) //nolint:errcheck,forcetypeassert // by New
+	c.ctx, c.batch = ctx, b
+	return s.do(c)
 }
 
-// do lets the committer do a call and waits for it.
-func (s *Store) do(c *call) error {
-	c.done = make(chan struct{})
+// do lets the committer do a call, waits for it, and frees it.
+func (s *Store) do(c *call) (store.Result, error) {
 	s.queue.put(c)
-	left := func(err error) error {
-		select {
-		case <-c.done:
-			return c.err
-		default:
-		}
-		if c.state.CompareAndSwap(callWaiting, callLeft) {
-			return err
-		}
-		return store.ErrUnknown // the result is still the committer's
+	var why error
+	select {
+	case <-c.done:
+		r, err := c.result, c.err
+		c.free()
+		return r, err
+	case <-c.ctx.Done():
+		why = c.ctx.Err()
+	case <-s.failed:
+		why = s.unavailable()
+	}
+	if c.state.CompareAndSwap(callWaiting, callLeft) {
+		return store.Result{}, why
 	}
 	select {
 	case <-c.done:
-		return c.err
-	case <-c.ctx.Done():
-		return left(c.ctx.Err())
-	case <-s.failed:
-		return left(s.unavailable())
+		r, err := c.result, c.err
+		c.free()
+		return r, err
+	default:
+		return store.Result{}, store.ErrUnknown // the call is still the committer's
 	}
+}
+
+// errand lets the committer do something between batches.
+func (s *Store) errand(ctx context.Context, do func(*group) error) error {
+	c := calls.Get().(*call) //nolint:errcheck,forcetypeassert // by New
+	c.ctx, c.errand = ctx, do
+	_, err := s.do(c)
+	return err
 }
 
 // commitLoop is the committer.
@@ -180,7 +200,9 @@ func (s *Store) judgeAll(g *group, calls []*call) []*call {
 		case c.errand != nil:
 			c.err = c.errand(g)
 		default:
-			c.result, c.err = s.judge(g, &c.batch)
+			if c.result, c.err = s.judge(g, &c.batch); c.err != nil {
+				c.result = store.Result{}
+			}
 		}
 	}
 	return nil
@@ -255,7 +277,7 @@ func (s *Store) syncLoop() {
 		}
 		close(g.done)
 		for _, c := range g.calls {
-			close(c.done)
+			c.done <- struct{}{}
 		}
 		if g.events {
 			s.watch.wake()

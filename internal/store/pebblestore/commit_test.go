@@ -225,7 +225,7 @@ func TestSweep(t *testing.T) {
 	if ops := count(prefixOp); ops < n {
 		t.Fatalf("%d operations", ops)
 	}
-	w := &sweeper{events: keptEvents}
+	w := newSweeper()
 	for range 2 * (2*n/sweepKeys + 1) {
 		if err := s.sweepRound(w); err != nil {
 			t.Fatal(err)
@@ -275,7 +275,8 @@ func TestTrim(t *testing.T) {
 	log(3000)
 	s = reopenLater(t, s, &o, &wall, 47*time.Hour)
 	log(2000)
-	w := &sweeper{events: 1000}
+	w := newSweeper()
+	w.events = 1000
 	trim := func() uint64 {
 		t.Helper()
 		if err := s.sweepRound(w); err != nil {

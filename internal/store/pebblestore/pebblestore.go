@@ -231,7 +231,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	// One more group, so that the time goes on from here.
-	err := s.errand(func(g *group) error {
+	err := s.errand(context.Background(), func(g *group) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.begin(g)

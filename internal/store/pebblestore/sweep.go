@@ -3,6 +3,7 @@ package pebblestore
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -41,13 +42,44 @@ type sweeper struct {
 
 	at     []byte // the next key to look at, nil = from the beginning
 	events uint64 // how many to keep
+
+	// Of what the last pass over all keys left nothing is over before soonest,
+	// of what was written since it began nothing before written. passing is
+	// soonest of the pass that is going on.
+	soonest, passing int64
+	written          int64 // guarded by the store's mu
 }
+
+// never is after everything.
+const never = int64(math.MaxInt64)
 
 func newSweeper() *sweeper {
 	return &sweeper{
 		due:  make(chan struct{}, 1), // one round stands for all that are owed
 		quit: make(chan struct{}), ended: make(chan struct{}), events: keptEvents,
+		written: never,
 	}
+}
+
+// remember tells of an operation or mark that the committer writes.
+func (w *sweeper) remember(until int64) { w.written = min(w.written, until) }
+
+// begin begins a pass if one is worth the while, or goes on with one, and
+// reports whether it does.
+func (w *sweeper) begin(now int64) bool {
+	if w.at != nil {
+		return true
+	}
+	if now < min(w.soonest, w.written) {
+		return false
+	}
+	w.passing = never
+	if w.written > now {
+		// It may not be in the database yet, so that the pass misses it.
+		w.passing = w.written
+	}
+	w.written = never
+	return true
 }
 
 // wrote counts what the committer writes.
@@ -92,57 +124,70 @@ func (s *Store) sweepRound(w *sweeper) error {
 	s.mu.Lock()
 	now := s.tick()
 	s.filter.forget(now)
+	worth := w.begin(now)
 	s.mu.Unlock()
+	if !worth {
+		return s.trim(w, now)
+	}
 	over, err := s.sweepScan(w, now)
 	if err != nil {
 		return err
 	}
 	for some := range slices.Chunk(over, sweepBatch) {
-		if err := s.errand(func(g *group) error { return s.forget(g, some, now) }); err != nil {
+		if err := s.errand(context.Background(), func(g *group) error { return s.forget(g, some, now) }); err != nil {
 			return err
 		}
 	}
 	return s.trim(w, now)
 }
 
-// errand lets the committer do something between batches.
-func (s *Store) errand(do func(*group) error) error {
-	return s.do(&call{ctx: context.Background(), errand: do})
-}
-
-// sweepScan looks at the operations and marks in turn.
+// sweepScan looks at the next marks and operations, and returns the keys of
+// those that are over. At the end of a pass over all of them it knows when the
+// next one is worth the while.
 func (s *Store) sweepScan(w *sweeper, now int64) (over [][]byte, err error) {
 	left := sweepKeys
 	for _, prefix := range []byte{prefixMark, prefixOp} {
-		lower, upper := bounds(prefix)
-		if w.at != nil {
-			if w.at[0] > prefix {
-				continue
-			}
-			lower = w.at
+		if w.at != nil && w.at[0] > prefix {
+			continue
 		}
-		w.at = nil
-		it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-		if err != nil {
-			return nil, damaged(err)
+		if over, err = s.sweepSome(w, prefix, now, &left, over); err != nil || w.at != nil {
+			return over, err
 		}
-		ok := it.First()
-		for ; ok && left > 0; ok = it.Next() {
-			left--
-			if until, err := expiry(it.Key(), it.Value()); err != nil {
-				return nil, errors.Join(err, it.Close())
-			} else if until <= now {
-				over = append(over, slices.Clone(it.Key()))
-			}
-		}
-		if ok {
+	}
+	w.soonest = w.passing
+	return over, nil
+}
+
+// sweepSome looks at keys with a prefix, from where the last round ended,
+// until none is left to look at, or left is 0.
+func (s *Store) sweepSome(w *sweeper, prefix byte, now int64, left *int, over [][]byte) (_ [][]byte, err error) {
+	lower, upper := bounds(prefix)
+	if w.at != nil {
+		lower, w.at = w.at, nil
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return over, damaged(err)
+	}
+	defer func() { err = errors.Join(err, damaged(it.Close())) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		if *left == 0 {
 			w.at = slices.Clone(it.Key())
+			return over, nil
 		}
-		if err := errors.Join(it.Error(), it.Close()); err != nil {
-			return nil, damaged(err)
+		*left--
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return over, damaged(err)
 		}
-		if ok {
-			break
+		until, err := expiry(it.Key(), value)
+		switch {
+		case err != nil:
+			return over, err
+		case until <= now:
+			over = append(over, slices.Clone(it.Key()))
+		default:
+			w.passing = min(w.passing, until)
 		}
 	}
 	return over, nil
@@ -210,7 +255,7 @@ func (s *Store) trim(w *sweeper, now int64) error {
 	if cut < first+min(trimEvents, w.events) {
 		return nil
 	}
-	return s.errand(func(g *group) error {
+	return s.errand(context.Background(), func(g *group) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.begin(g)
