@@ -212,26 +212,26 @@ func (d *direct) MoveTo(ctx context.Context, t time.Time, late bool) error {
 }
 
 // settle does all that is due, and what follows from events.
-func (d *direct) settle(ctx context.Context) error {
+func (d *direct) settle(ctx context.Context) (time.Duration, error) {
 	if _, err := d.engine.Tick(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	for {
 		page, err := d.hall.store.Events(ctx, d.at, 100)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		d.at = page.End
 		if page.Reset {
 			continue
 		}
 		if len(page.Events) == 0 {
-			return nil
+			return d.engine.Tick(ctx)
 		}
 		for _, ev := range page.Events {
 			d.engine.Observe(ctx, ev)
 			if err := d.engine.OtherTokens(ctx, ev); err != nil {
-				return err
+				return 0, err
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func (p *parser) raw(t reflect.Type, value string) (json.RawMessage, error) {
 	case t.Kind() == reflect.String:
 		return json.Marshal(value)
 	case !json.Valid([]byte(value)):
-		return nil, fmt.Errorf("%q is not a %s", value, t.Kind())
+		return nil, fmt.Errorf("%q is no %s", value, t.Kind())
 	}
 	return json.RawMessage(value), nil
 }

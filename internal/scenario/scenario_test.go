@@ -63,50 +63,23 @@ func (h *hall) reopen() (err error) {
 
 // moveTo lets time pass until t. It stops at each moment at which something is
 // due, so that timers act when they should and not at the end of the step.
-func (h *hall) moveTo(ctx context.Context, t time.Time, late bool, settle func(context.Context) error) error {
-	for !late {
-		if err := settle(ctx); err != nil {
-			return err
-		}
-		next, err := h.next(ctx)
-		if err != nil {
-			return err
-		}
-		now := h.clock.Wall()
-		if next.IsZero() || next.After(t) {
-			break
-		}
-		if !next.After(now) {
-			next = now.Add(time.Second) // something failed and is tried again
-			if next.After(t) {
-				break
-			}
-		}
-		h.clock.Advance(next.Sub(now))
-	}
-	h.clock.Advance(t.Sub(h.clock.Wall()))
+// Settle does what is due now, and says in how long the next thing is.
+func (h *hall) moveTo(ctx context.Context, t time.Time, late bool, settle func(context.Context) (time.Duration, error)) error {
+	left := func() time.Duration { return t.Sub(h.clock.Wall()) }
 	if late {
+		h.clock.Advance(left())
 		return nil
 	}
-	return settle(ctx)
-}
-
-// next is when the next thing is due, zero when nothing is.
-func (h *hall) next(ctx context.Context) (time.Time, error) {
-	var first int64
-	for p := range h.store.About().Partitions {
-		due, err := h.store.Due(ctx, store.Partition(p), 0)
-		if err != nil {
-			return time.Time{}, err
+	for {
+		wait, err := settle(ctx)
+		if err != nil || left() == 0 {
+			return err
 		}
-		if due.Next != 0 && (first == 0 || due.Next < first) {
-			first = due.Next
+		if wait <= 0 || wait > left() {
+			wait = left()
 		}
+		h.clock.Advance(wait)
 	}
-	if first == 0 {
-		return time.Time{}, nil
-	}
-	return time.UnixMilli(first), nil
 }
 
 // readLine reads those who wait in a queue, with their ranks.
