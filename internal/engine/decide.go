@@ -281,17 +281,6 @@ func decideMiss(c command, ch *change) error {
 	return nil
 }
 
-func decideReinstate(c command, ch *change) error {
-	if c.t.State == dengxu.StateScheduled && c.t.Why != whyMissed {
-		return c.conflict("state", "only a missed token is reinstated")
-	}
-	next := c.wait(ch, dengxu.EventReinstated)
-	if c.t.Origin != 0 {
-		next.Place = c.t.Origin
-	}
-	return c.replace(ch, dengxu.PlaceOriginal)
-}
-
 func decideRequeue(c command, ch *change) error {
 	c.wait(ch, dengxu.EventRequeued)
 	return nil
@@ -344,25 +333,6 @@ func (c *command) room(id dengxu.CounterID) (store.Expectation, error) {
 		return nil, dengxu.Fieldf(dengxu.Invalid, "counter_id", "site %s has no counter %q", c.q.site.id, id)
 	}
 	return store.RoomAt{Counter: id, Max: k.maxServing}, nil
-}
-
-func decideMove(c command, ch *change) error {
-	switch {
-	case !c.by.Move:
-		return dengxu.Errorf(dengxu.Forbidden, "moving a token by hand needs the right move").Because("move")
-	case c.req.Reason == "":
-		return dengxu.Fieldf(dengxu.Invalid, "reason", "moving a token by hand needs a reason")
-	case c.req.Place == nil:
-		return dengxu.Fieldf(dengxu.Invalid, "place", "say where to: original, tail or {\"after\": N}")
-	}
-	next := &ch.write.Token
-	ch.event = dengxu.EventMoved
-	if c.t.Origin != 0 {
-		next.Place = c.t.Origin
-	} else {
-		next.Origin = c.t.Place
-	}
-	return c.replace(ch, dengxu.PlaceOriginal)
 }
 
 func decideCancel(c command, ch *change) error {

@@ -112,7 +112,8 @@ func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, er
 		Channel: req.Channel, Party: req.PartySize,
 		Name: req.Name, Phone: req.Phone, Note: req.Note, Attrs: req.ExtAttrs,
 	}
-	return t, q.postpone(&t, req)
+	err = q.postpone(&t, req)
+	return t, err
 }
 
 // postpone makes a joining token scheduled where it is not callable yet.

@@ -45,6 +45,36 @@ func (c *command) target() *queue {
 	return c.q
 }
 
+func decideReinstate(c command, ch *change) error {
+	if c.t.State == dengxu.StateScheduled && c.t.Why != whyMissed {
+		return c.conflict("state", "only a missed token is reinstated")
+	}
+	next := c.wait(ch, dengxu.EventReinstated)
+	if c.t.Origin != 0 {
+		next.Place = c.t.Origin
+	}
+	return c.replace(ch, dengxu.PlaceOriginal)
+}
+
+func decideMove(c command, ch *change) error {
+	switch {
+	case !c.by.Move:
+		return dengxu.Errorf(dengxu.Forbidden, "moving a token by hand needs the right move").Because("move")
+	case c.req.Reason == "":
+		return dengxu.Fieldf(dengxu.Invalid, "reason", "moving a token by hand needs a reason")
+	case c.req.Place == nil:
+		return dengxu.Fieldf(dengxu.Invalid, "place", "say where to: original, tail or {\"after\": N}")
+	}
+	next := &ch.write.Token
+	ch.event = dengxu.EventMoved
+	if c.t.Origin != 0 {
+		next.Place = c.t.Origin
+	} else {
+		next.Origin = c.t.Place
+	}
+	return c.replace(ch, dengxu.PlaceOriginal)
+}
+
 // decideTransfer moves a token to another queue of the site: same token,
 // number, joined_at and history. What the target refuses leaves it where it is.
 func decideTransfer(c command, ch *change) error {

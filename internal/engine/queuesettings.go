@@ -115,15 +115,21 @@ func (e *Engine) putQueue(ctx context.Context, p queuePut, ifMatch uint64) (stor
 		return b, err
 	}
 	if p.old.set.Ordering != q.set.Ordering || p.old.set.DayEnd != q.set.DayEnd {
-		// The commit counts the present generation only; earlier ones may not
-		// be swept yet, and nobody joins them.
-		if some, err := e.anyActive(ctx, p.old); err != nil || some {
-			return b, cmp.Or(err, errNotEmpty())
-		}
-		b.Expect = append(b.Expect, store.Before{At: s.state.DayEnds},
-			store.CountBelow{Line: p.old.line(), States: active, Max: 1})
+		err = e.expectNobody(ctx, &b, p.old)
 	}
-	return b, nil
+	return b, err
+}
+
+// expectNobody lets a batch commit only while nobody is in the queue's line.
+func (e *Engine) expectNobody(ctx context.Context, b *store.Batch, q *queue) error {
+	// The commit counts the present generation only; earlier ones may not be
+	// swept yet, and nobody joins them.
+	if some, err := e.anyActive(ctx, q); err != nil || some {
+		return cmp.Or(err, errNotEmpty())
+	}
+	b.Expect = append(b.Expect, store.Before{At: q.site.state.DayEnds},
+		store.CountBelow{Line: q.line(), States: active, Max: 1})
+	return nil
 }
 
 // settleSite finds the site of settings: the one that was set once and for all,

@@ -17,7 +17,6 @@ type rig struct {
 	*testing.T
 	*Engine
 	clock *storetest.Clock
-	keys  int
 }
 
 // staffer is who acts in tests: everything allowed, no idempotency key.

@@ -214,7 +214,8 @@ func patched[T any](raw []byte, patch json.RawMessage) (set T, err error) {
 	if err != nil {
 		return set, fmt.Errorf("merge settings: %w", err)
 	}
-	return set, decodeError(json.Unmarshal(merged, &set))
+	err = json.Unmarshal(merged, &set)
+	return set, decodeError(err)
 }
 
 // decodeObject reads one JSON object, numbers as they are written.

@@ -144,7 +144,8 @@ func (e *Engine) replaceSite(ctx context.Context, by By, old *site, set dengxu.S
 	}
 	b.Docs = append(b.Docs, rawWrite(store.DocSite, string(old.id), old.id, raw, old.version), state)
 	b.Events = append(b.Events, changedEvent(dengxu.EventSiteChanged, old.version+1, by))
-	return b, e.turnDoors(ctx, &b, old, next)
+	err = e.turnDoors(ctx, &b, old, next)
+	return b, err
 }
 
 // turnDoors lets the opening hours of next speak to all doors of a site.
