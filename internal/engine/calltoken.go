@@ -9,9 +9,12 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// CallToken calls a given token at a counter. It needs the right pick and a
-// reason. Codes: not_found, forbidden, invalid, closed, conflict.
+// CallToken calls a given token at a counter, in one commit. It needs the right
+// pick and a reason. Codes: not_found, forbidden, invalid, closed, conflict.
 func (e *Engine) CallToken(ctx context.Context, by By, id dengxu.CounterID, token dengxu.TokenID, req dengxu.VerbRequest) (Done[dengxu.Token], error) {
+	if err := cleanText("reason", &req.Reason, maxReason); err != nil {
+		return Done[dengxu.Token]{}, err
+	}
 	switch {
 	case !by.Pick:
 		return Done[dengxu.Token]{}, dengxu.Errorf(dengxu.Forbidden, "calling a given token needs the right pick").Because("pick")

@@ -15,12 +15,12 @@ import (
 
 // Bounds of settings that people write.
 const (
-	maxName     = 128 // characters
-	maxWord     = 64  // characters of a class, group or field name
-	maxPrefix   = 8   // characters
-	maxLabels   = 32  // languages
-	maxLanguage = 35  // characters of a tag: what RFC 5646, 4.4.1, wants room for
-	maxSeconds  = 10 * 365 * 86_400
+	maxName     = 128               // characters
+	maxWord     = 64                // characters of a class, group or field name
+	maxPrefix   = 8                 // characters
+	maxLabels   = 32                // languages
+	maxLanguage = 35                // characters of a tag: what RFC 5646, 4.4.1, wants room for
+	maxSeconds  = 10 * 365 * 86_400 // ten years
 	maxQuantity = 1_000_000_000
 )
 

@@ -118,14 +118,16 @@ func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, er
 
 // postpone makes a joining token scheduled where it is not callable yet.
 func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest) error {
-	delay, runAt := ms(req.DelaySeconds), req.RunAt
+	runAt := req.RunAt
 	switch {
-	case delay > 0 && !runAt.IsZero():
+	case req.DelaySeconds > 0 && !runAt.IsZero():
 		return dengxu.Fieldf(dengxu.Invalid, "run_at", "give delay_seconds or run_at, not both")
-	case delay > maxDelay || !runAt.IsZero() && (runAt.Year() > 2285 || runAt.Year() < 1971):
+	case req.DelaySeconds > maxSeconds:
+		return dengxu.Fieldf(dengxu.Invalid, "delay_seconds", "that is too far away")
+	case !runAt.IsZero() && (runAt.Year() > lastYear || runAt.Year() < firstYear):
 		return dengxu.Fieldf(dengxu.Invalid, "run_at", "that is too far away")
-	case delay > 0:
-		t.State, t.Why, t.Due = dengxu.StateScheduled, whyDelay, store.Now+delay
+	case req.DelaySeconds > 0:
+		t.State, t.Why, t.Due = dengxu.StateScheduled, whyDelay, store.Now+ms(req.DelaySeconds)
 	case !runAt.IsZero():
 		t.State, t.Why, t.Due = dengxu.StateScheduled, whyDelay, runAt.UnixMilli()
 	case q.mustCheckIn(req.Channel):
@@ -137,8 +139,12 @@ func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest) error {
 	return nil
 }
 
-// maxDelay bounds delay_seconds to ten years.
-const maxDelay = int64(10 * 366 * 24 * time.Hour / time.Millisecond)
+// The years of run_at: in ms since 1970 they have at most 13 digits, and what
+// is outside of them is a slip of the unit.
+const (
+	firstYear = 1971
+	lastYear  = 2285
+)
 
 // Why a token is scheduled.
 const (

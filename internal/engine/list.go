@@ -92,7 +92,8 @@ const (
 )
 
 // Stats is a queue's recent past in equal intervals from from to to, as far as
-// its records are retained. Codes: not_found, invalid.
+// its records are retained, and of those the latest 200,000. Codes: not_found,
+// invalid.
 func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
 	q := e.world.Load().queues[id]
 	if q == nil {
@@ -103,7 +104,7 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from must be before to")
 	case bucket < time.Second:
 		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "a bucket is at least a second")
-	case to.Sub(from) > bucket*maxBuckets:
+	case (to.Sub(from)-1)/bucket >= maxBuckets: // a product could overflow
 		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "that makes more than %d buckets", maxBuckets)
 	}
 	t := newTally(from, to, bucket)
