@@ -187,7 +187,7 @@ func (s *Store) commitLoop() {
 func (s *Store) judgeAll(g *group, calls []*call) []*call {
 	for i, c := range calls {
 		// An errand finds everything before it in the database.
-		if g.batch != nil && (c.errand != nil || g.batch.Len() > groupBytes) {
+		if g.batch != nil && (c.errand != nil || s.out.len() > groupBytes) {
 			return calls[i:]
 		}
 		if !c.state.CompareAndSwap(callWaiting, callTaken) {

@@ -58,6 +58,7 @@ func (s *Store) load() (err error) {
 	if s.db, err = pebble.Open(dir, s.pebbleOptions(cache)); err != nil {
 		return s.unreadable(err)
 	}
+	s.out.events, s.out.ops = s.db.NewBatch(), s.db.NewBatch()
 	return s.begun(known)
 }
 

@@ -148,8 +148,11 @@ func newStore(o Options, f *folder) *Store {
 // release gives up the folder.
 func (s *Store) release() error {
 	var err error
+	if s.out.events != nil {
+		err = errors.Join(s.out.events.Close(), s.out.ops.Close())
+	}
 	if s.db != nil {
-		err = s.db.Close()
+		err = errors.Join(err, s.db.Close())
 	}
 	if s.synced != nil {
 		err = errors.Join(err, s.synced.close())
