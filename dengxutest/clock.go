@@ -11,7 +11,7 @@ import (
 // moved. It is safe for concurrent use.
 type Clock struct {
 	t      testing.TB
-	settle func(context.Context) error
+	settle func(context.Context) (wait time.Duration, err error)
 
 	mu   sync.Mutex // guards what follows
 	wall time.Time
@@ -31,18 +31,29 @@ func (c *Clock) elapsed() time.Duration {
 	return c.mono
 }
 
-// Advance lets time pass. Whatever is due by then (call timeouts, defers,
-// schedules, doors, day ends) is done before it returns, in the order in which
-// it became due.
+// manySteps is how many single steps Advance takes before it goes the rest of
+// the way in one.
+const manySteps = 10_000
+
+// Advance lets time pass. Whatever becomes due on the way (call timeouts,
+// defers, schedules, doors, day ends) is done at its own time and before
+// Advance returns.
 func (c *Clock) Advance(d time.Duration) {
 	c.t.Helper()
 	if d < 0 {
 		c.t.Fatal("dengxutest: time does not pass backwards; SetWall sets a clock back")
 	}
-	c.mu.Lock()
-	c.wall, c.mono = c.wall.Add(d), c.mono+d
-	c.mu.Unlock()
-	c.run()
+	for wait, n := c.run(), 0; d > 0; n++ {
+		step := d
+		if wait > 0 && wait < d && n < manySteps {
+			step = wait
+		}
+		c.mu.Lock()
+		c.wall, c.mono = c.wall.Add(step), c.mono+step
+		c.mu.Unlock()
+		d -= step
+		wait = c.run()
+	}
 }
 
 // AdvanceTo lets time pass until the wall clock shows t.
@@ -62,9 +73,12 @@ func (c *Clock) SetWall(t time.Time) {
 	c.run()
 }
 
-func (c *Clock) run() {
+// run does what is due now and returns how long until the next thing is.
+func (c *Clock) run() time.Duration {
 	c.t.Helper()
-	if err := c.settle(c.t.Context()); err != nil {
+	wait, err := c.settle(c.t.Context())
+	if err != nil {
 		c.t.Fatal("dengxutest:", err)
 	}
+	return wait
 }

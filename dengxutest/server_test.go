@@ -122,7 +122,7 @@ func TestABareServerIsEmpty(t *testing.T) {
 	}
 }
 
-func TestWhoeverDoesNotComeIsBackAfterThePenalty(t *testing.T) {
+func TestWhoeverDoesNotComeIsBackAfterAWhile(t *testing.T) {
 	t.Parallel()
 	s := dengxutest.NewServer(t)
 	ticket := s.Join("main", 1)[0]
@@ -131,8 +131,31 @@ func TestWhoeverDoesNotComeIsBackAfterThePenalty(t *testing.T) {
 	if got := s.State(ticket.ID); got != dengxu.StateScheduled {
 		t.Errorf("after the countdown: %s", got)
 	}
-	s.Clock.Advance(5 * time.Minute)
+	s.Clock.Advance(30 * time.Second)
 	if got := s.State(ticket.ID); got != dengxu.StateWaiting {
-		t.Errorf("after the penalty: %s", got)
+		t.Errorf("after the gap: %s", got)
+	}
+}
+
+// TestTimersFireAtTheirOwnTime advances over a call timeout and the way back into
+// line at once: both happen, each when it is due.
+func TestTimersFireAtTheirOwnTime(t *testing.T) {
+	t.Parallel()
+	s := dengxutest.NewServer(t)
+	ticket := s.Join("main", 1)[0]
+	start := s.Clock.Now()
+	s.Call("1")
+	s.Clock.Advance(time.Hour)
+	h, err := s.Client.History(t.Context(), ticket.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []time.Duration
+	for _, span := range h.Spans[1:] {
+		at = append(at, span.From.Sub(start))
+	}
+	// called at once, missed after the countdown, back in line after the gap
+	if len(at) != 3 || at[0] != 0 || at[1] != 5*time.Minute || at[2] != 5*time.Minute+30*time.Second {
+		t.Errorf("spans began after %v", at)
 	}
 }

@@ -191,7 +191,7 @@ func TestTheFileIsStrictAndWeakerThanFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("store: 'memory:'\nlisten: 127.0.0.1:1\nbare: true\nlog_level: error\nadmin_listen: 127.0.0.1:0\n")
+	write("store: 'memory:'\nlisten: 127.0.0.1:1\nbare: true\nlog_level: error\nadmin_listen: 127.0.0.1:0\ntrusted_proxy: [10.0.0.0/8]\ncors_origin: ['https://a.example']\n")
 	t.Setenv("DENGXU_ADMIN_KEY", testKey)
 	s := serve(t, "--config", file)
 	defer s.stop()

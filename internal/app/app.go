@@ -86,6 +86,9 @@ func New(o Options) (*App, error) {
 			return nil, dengxu.Fieldf(dengxu.Invalid, "public_url", "%q is not an http or https address", o.PublicURL)
 		}
 	}
+	if err := checkStore(o.StoreURL); err != nil {
+		return nil, err
+	}
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:8080")
 	o.Data = cmp.Or(o.Data, "./dengxu-data")
 	o.Drain = cmp.Or(o.Drain, 30*time.Second)
@@ -143,11 +146,10 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.serveAdmin(ctx, m); err != nil {
 		return err
 	}
-	a.serve(listener, httpapi.New(httpapi.Options{
+	return a.serve(listener, httpapi.New(httpapi.Options{
 		Engine: a.engine, Feed: a.feed, Logger: a.log, Version: a.o.Version, PublicURL: a.o.PublicURL,
 		TrustedProxies: a.o.TrustedProxies, CORSOrigins: a.o.CORSOrigins, Done: m.observe,
 	}), endFeed)
-	return nil
 }
 
 // openStore takes the given store or opens the one that StoreURL names.
@@ -238,18 +240,19 @@ func (a *App) atStop(name string, run func(context.Context) error) {
 }
 
 // Settle does everything that is due now before it returns: timers, and what
-// follows from events. The loops do the same by themselves, a little later;
-// this is for tests that moved the store's clock.
-func (a *App) Settle(ctx context.Context) error {
+// follows from events. It returns how long until the next thing is due by the
+// store's clock; 0 = nothing is known. The loops do the same by themselves, a
+// little later; this is for tests that move the store's clock.
+func (a *App) Settle(ctx context.Context) (wait time.Duration, err error) {
 	if _, err := a.engine.Tick(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	for _, f := range a.followers {
 		if err := f.drain(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return a.engine.Tick(ctx) // what the followers did may be due already
 }
 
 // Stop drains: no new connections, long polls answered, streams closed,

@@ -289,7 +289,7 @@ func TestSettleFollowsAMovedClock(t *testing.T) {
 	defer stop(t, a)
 	ask(t, "POST", a.URL()+"/queue/main/join", "", `{"delay_seconds":60}`)
 	passed.Add(int64(time.Minute))
-	if err := a.Settle(t.Context()); err != nil {
+	if _, err := a.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if status, body := ask(t, "POST", a.URL()+"/counter/1/call_next", testKey, ""); status != 200 {
@@ -305,7 +305,7 @@ func TestOtherTokensStepBack(t *testing.T) {
 	ask(t, "PUT", a.URL()+"/queue/b", testKey, `{"site":"main","prefix":"B"}`)
 	ask(t, "POST", a.URL()+"/site/main/join", testKey, `{"queues":["main","b"],"business_id":"p1"}`)
 	ask(t, "POST", a.URL()+"/counter/1/call_next", testKey, "")
-	if err := a.Settle(t.Context()); err != nil {
+	if _, err := a.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, body := ask(t, "GET", a.URL()+"/queue/b/tokens?state=scheduled", testKey, ""); !strings.Contains(body, `"B001"`) {
@@ -343,11 +343,7 @@ func TestOptionsThatContradictAreRefused(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"redis://x", "memory:x", "pebble:", "x"} {
-		a, err := New(Options{Listen: "127.0.0.1:0", StoreURL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Start(t.Context()); dengxu.CodeOf(err) != dengxu.Invalid {
+		if _, err := New(Options{StoreURL: url}); dengxu.CodeOf(err) != dengxu.Invalid {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

@@ -15,22 +15,26 @@ import (
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
 )
 
-// openStore opens what StoreURL names: pebble in Data by default. Another kind
-// is Invalid, field store.
-func openStore(o Options) (store.Store, error) {
-	kind, rest, _ := strings.Cut(o.StoreURL, ":")
-	switch {
-	case o.StoreURL == "":
-		rest = storeDir(o)
-	case kind == "memory" && rest == "":
-		return memstore.New(memstore.Options{}), nil
-	case kind == "pebble" && rest != "":
-	default:
-		return nil, dengxu.Fieldf(dengxu.Invalid, "store", "%q is not a store: pebble:DIR or memory:", o.StoreURL)
+// inMemory is the StoreURL of a store that nothing is kept of.
+const inMemory = "memory:"
+
+// checkStore refuses, with Invalid, field store, a StoreURL of no kind.
+func checkStore(url string) error {
+	if dir, ok := strings.CutPrefix(url, "pebble:"); url == "" || url == inMemory || ok && dir != "" {
+		return nil
 	}
-	s, err := pebblestore.Open(pebblestore.Options{Dir: rest, Logger: o.Logger})
+	return dengxu.Fieldf(dengxu.Invalid, "store", "%q is not a store: pebble:DIR or memory:", url)
+}
+
+// openStore opens what StoreURL names: pebble in Data by default.
+func openStore(o Options) (store.Store, error) {
+	if o.StoreURL == inMemory {
+		return memstore.New(memstore.Options{}), nil
+	}
+	dir := storeDir(o)
+	s, err := pebblestore.Open(pebblestore.Options{Dir: dir, Logger: o.Logger})
 	if err != nil {
-		return nil, fmt.Errorf("open the store in %s: %w", rest, err)
+		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -34,9 +35,9 @@ func (a *App) listen(ctx context.Context) (net.Listener, error) {
 }
 
 // shownURL is the address of a listener as a browser on this machine takes it.
-func shownURL(addr net.Addr, tls bool) string {
+func shownURL(addr net.Addr, secure bool) string {
 	scheme, host := "http", addr.String()
-	if tls {
+	if secure {
 		scheme = "https"
 	}
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
@@ -48,12 +49,19 @@ func shownURL(addr net.Addr, tls bool) string {
 // serve answers on listener until Stop. endFeed is called when the drain
 // begins: a server waits for open streams and long polls, and these wait for
 // the feed.
-func (a *App) serve(listener net.Listener, h http.Handler, endFeed func()) {
+func (a *App) serve(listener net.Listener, h http.Handler, endFeed func()) error {
 	server := httpapi.NewServer(h, a.log)
+	if a.o.TLSCert != "" { // read now, so that a wrong file stops the start
+		pair, err := tls.LoadX509KeyPair(a.o.TLSCert, a.o.TLSKey)
+		if err != nil {
+			return fmt.Errorf("TLS certificate: %w", err)
+		}
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	}
 	a.background("server", func() {}, func() {
 		var err error
 		if a.o.TLSCert != "" {
-			err = server.ServeTLS(listener, a.o.TLSCert, a.o.TLSKey)
+			err = server.ServeTLS(listener, "", "")
 		} else {
 			err = server.Serve(listener)
 		}
@@ -65,6 +73,7 @@ func (a *App) serve(listener net.Listener, h http.Handler, endFeed func()) {
 		endFeed()
 		return a.drain(ctx, server)
 	})
+	return nil
 }
 
 // drain waits for requests, then cuts what is left.

@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -31,7 +32,10 @@ func (n *Node) Decode(into any) error {
 // Check checks n against the JSON shape of like, or of what it points to.
 func (n *Node) Check(like any) error { return n.check(reflect.TypeOf(like), "") }
 
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+var (
+	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
 
 // check compares n with t. name is the key under which n stands, for messages.
 func (n *Node) check(t reflect.Type, name string) error {
@@ -39,6 +43,12 @@ func (n *Node) check(t reflect.Type, name string) error {
 		t = t.Elem()
 	}
 	if reflect.PointerTo(t).Implements(unmarshaler) {
+		return n.checkOwn(t)
+	}
+	if reflect.PointerTo(t).Implements(textUnmarshaler) {
+		if n.kind != aString {
+			return n.wants(aString, name)
+		}
 		return n.checkOwn(t)
 	}
 	switch t.Kind() {

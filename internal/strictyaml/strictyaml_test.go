@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ type sample struct {
 	Queues map[string]dengxu.Queue   `json:"queues"`
 	Count  map[string]dengxu.Counter `json:"counters"`
 	Flag   bool                      `json:"flag"`
+	Net    []netip.Prefix            `json:"net"`
 }
 
 func TestDecodeFillsWhatTheFileSays(t *testing.T) {
@@ -31,6 +33,7 @@ queues:
 counters:
   1: {queues: [a, {id: b, classes: [x]}]}
 flag: true
+net: [10.0.0.0/8]
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +43,7 @@ flag: true
 		t.Fatal(err)
 	}
 	want := sample{
-		ID: "clinic", Flag: true,
+		ID: "clinic", Flag: true, Net: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 		Queues: map[string]dengxu.Queue{
 			"a": {
 				Prefix: new("1"), NumberWidth: new(4), PublicJoin: &dengxu.PublicJoin{Loopback: true},
@@ -55,7 +58,7 @@ flag: true
 		Days:  map[string][]string{"mon-fri": {"08:00-12:00"}},
 		Dates: map[string][]string{"2026-10-01": {}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -71,6 +74,8 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 		{"queues:\n  a: {number_width: 1.5}\n", `2:21: number_width cannot be 1.5`},
 		{"queues: [a]\n", `1:9: queues must be a mapping, not a list`},
 		{"languages: zh\n", `1:12: languages must be a list, not a string`},
+		{"net: [nowhere]\n", ""},
+		{"net: [{a: b}]\n", "1:8: net must be a string, not a mapping"},
 		{"flag: 1\n", `1:7: flag must be true or false, not a number`},
 		{"site:\n", `1:7: site must be a string, not empty`},
 		{"a: 1\na: 2\n", ``},
