@@ -56,7 +56,7 @@ func drawToken(t *rapid.T) *store.Token {
 	at := func(label string) int64 { return sometimes(t, moments, label) }
 	text := func(label string) string { return sometimes(t, texts, label) }
 	num := func(label string) int { return sometimes(t, rapid.Int(), label) }
-	flag := func(label string) bool { return rapid.Bool().Draw(t, label) }
+	yes := func(label string) bool { return rapid.Bool().Draw(t, label) }
 	tok := &store.Token{
 		ID: dengxu.TokenID(text("id")), Site: dengxu.SiteID(text("site")),
 		Arrival: sometimes(t, rapid.Uint64(), "arrival"),
@@ -65,17 +65,17 @@ func drawToken(t *rapid.T) *store.Token {
 		State: stateNames.Draw(t, "state"), Version: sometimes(t, rapid.Uint64(), "version"),
 		Since: at("since"), Lane: lanes.Draw(t, "lane"), Place: at("place"),
 		Seq: sometimes(t, rapid.Uint64(), "seq"), Origin: at("origin"),
-		Factor: sometimes(t, rapid.Int32(), "factor"), Clipped: flag("clipped"), HeadStart: at("head"),
+		Factor: sometimes(t, rapid.Int32(), "factor"), Clipped: yes("clipped"), HeadStart: at("head"),
 		JoinedAt: at("joined"), Due: at("due"), Why: text("why"), FirstCalled: at("first"),
 		CalledAt: at("called"), Deadline: at("deadline"), CallNo: sometimes(t, rapid.Uint64(), "call_no"),
-		CallCount: num("call_count"), Confirmed: flag("confirmed"), Asked: flag("asked"),
+		CallCount: num("call_count"), Confirmed: yes("confirmed"), Asked: yes("asked"),
 		StartedAt: at("started"), EndedAt: at("ended"), Reason: text("reason"),
 		Counter: dengxu.CounterID(text("counter")), Misses: num("misses"), Defers: num("defers"), Stars: num("stars"),
-		Business: text("business"), Unique: flag("unique"), Channel: text("channel"), Party: num("party"),
+		Business: text("business"), Unique: yes("unique"), Channel: text("channel"), Party: num("party"),
 		Name: text("name"), Phone: text("phone"), Note: text("note"),
 		Attrs: sometimes(t, blobs, "attrs"), Payload: sometimes(t, blobs, "payload"), Passed: num("passed"),
 	}
-	if flag("class lane") {
+	if yes("class lane") {
 		tok.Lane.Class = tok.Class
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "compared") {
@@ -87,14 +87,14 @@ func drawToken(t *rapid.T) *store.Token {
 		s := store.Span{
 			State: stateNames.Draw(t, "state"), From: at("from"), To: at("to"), Queue: tok.Queue,
 			Counter: dengxu.CounterID(text("counter")), Actor: text("actor"),
-			Verb: dengxu.Verb(text("verb")), Implicit: flag("implicit"),
+			Verb: dengxu.Verb(text("verb")), Implicit: yes("implicit"),
 		}
-		if flag("other queue") {
+		if yes("other queue") {
 			s.Queue = dengxu.QueueID(text("queue"))
 		}
 		tok.Spans = append(tok.Spans, s)
 	}
-	if flag("undo") {
+	if yes("undo") {
 		tok.Undo = drawUndo(t)
 	}
 	return tok

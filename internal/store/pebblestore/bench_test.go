@@ -31,7 +31,7 @@ func joinBatch(n uint64) store.Batch {
 	id := dengxu.TokenID(fmt.Sprintf("%010x", n) + rand.Text()[:16])
 	line := store.LineKey{Queue: "clinic", Gen: day}
 	business := fmt.Sprintf("customer-%09d", n)
-	k := order.Ordinary - int(n%8) //nolint:gosec // small
+	k := order.Ordinary - int(n%8)
 	return store.Batch{
 		Site: "main",
 		Op:   store.Op{Scope: "key-kiosk", Key: rand.Text(), Hash: [16]byte{1, 2, 3}, Keep: 24 * 3600 * 1000},
@@ -66,8 +66,12 @@ func newRawJoin(n uint64) (r rawJoin) {
 		key  string
 		size int
 	}{
-		{"t" + id, 184}, {"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88}, {"o\x09key-kiosk" + rand.Text(), 56},
-		{"M", 52}, {"sA", 8}, {"yjoins/clinic", 8},
+		{"t" + id, 184},
+		{"e" + string(binary.BigEndian.AppendUint64(nil, n)), 88},
+		{"o\x09key-kiosk" + rand.Text(), 56},
+		{"M", 52},
+		{"sA", 8},
+		{"yjoins/clinic", 8},
 	} {
 		r[i].key, r[i].value = []byte(kv.key), make([]byte, kv.size)
 		_, _ = rand.Read(r[i].value) // never fails
@@ -89,7 +93,7 @@ func (r *rawJoin) commit(db *pebble.DB) error {
 func made[V any](base uint64, n int, one func(uint64) V) []V {
 	all := make([]V, n)
 	for i := range all {
-		all[i] = one(base + uint64(i)) //nolint:gosec // positive
+		all[i] = one(base + uint64(i))
 	}
 	return all
 }
@@ -103,7 +107,7 @@ func callers(b *testing.B, some, n int, do func(i uint64) error) float64 {
 	for range some {
 		wg.Go(func() {
 			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				if err := do(uint64(i)); err != nil { //nolint:gosec // positive
+				if err := do(uint64(i)); err != nil {
 					b.Error(err)
 					return
 				}
@@ -153,7 +157,7 @@ func BenchmarkJoin(b *testing.B) {
 				raws += callers(b, some, n, func(i uint64) error { return raw[i-1].commit(db) })
 				cpuJoins += c1 - c0
 				cpuRaws += cpu() - c1
-				base += uint64(n) //nolint:gosec // positive
+				base += uint64(n)
 				rounds++
 			}
 			b.ReportMetric(float64(cpuJoins.Microseconds())/float64(base), "cpu-µs/join")

@@ -46,7 +46,7 @@ func newGroup(number uint64) *group { return &group{number: number, done: make(c
 // call is one caller's batch, or an errand that the committer does between
 // batches.
 type call struct {
-	ctx    context.Context //nolint:containedctx // it travels with its call
+	ctx    context.Context
 	batch  store.Batch
 	errand func(*group) error
 	state  atomic.Int32
@@ -124,7 +124,7 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 		return store.Result{}, err
 	}
 	defer s.life.RUnlock()
-	c := calls.Get().(*call) //nolint:errcheck,forcetypeassert // by New
+	c := calls.Get().(*call)
 	c.ctx, c.batch = ctx, b
 	return s.do(c)
 }
@@ -158,7 +158,7 @@ func (s *Store) do(c *call) (store.Result, error) {
 
 // errand lets the committer do something between batches.
 func (s *Store) errand(ctx context.Context, do func(*group) error) error {
-	c := calls.Get().(*call) //nolint:errcheck,forcetypeassert // by New
+	c := calls.Get().(*call)
 	c.ctx, c.errand = ctx, do
 	_, err := s.do(c)
 	return err

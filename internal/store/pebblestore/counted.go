@@ -233,7 +233,7 @@ func (t *counted[K, V]) Delete(k K) bool {
 	if t.root == nil || !t.root.delete(k) {
 		return false
 	}
-	for t.root.kids != nil && len(t.root.kids) == 1 {
+	for len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
 	}
 	if len(t.root.keys) == 0 {

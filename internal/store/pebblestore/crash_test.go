@@ -146,7 +146,7 @@ func work(t *testing.T, s *pebblestore.Store, a *acks, worker, n int) bool {
 		a.take(r)
 		return r, true
 	}
-	if _, ok := commit(joinBatch(uint64(worker*1_000_000 + n))); !ok || n%3 > 0 { //nolint:gosec // small
+	if _, ok := commit(joinBatch(uint64(worker*1_000_000 + n))); !ok || n%3 > 0 {
 		return ok
 	}
 	r, ok := commit(callBatch(fmt.Sprint(worker)))

@@ -43,7 +43,7 @@ func newSmallStore(t *testing.T) *smallStore {
 	s := x.open(t, x.disk)
 	a := newAcks()
 	for n := range 24 {
-		b := joinBatch(uint64(n)) //nolint:gosec // small
+		b := joinBatch(uint64(n))
 		b.Docs = []store.DocWrite{{Doc: store.Doc{
 			Key: store.DocKey{Kind: store.DocCounter, ID: fmt.Sprint("desk-", n)}, Site: "main",
 			Due: store.Now + int64(n)*1000, Body: []byte(`{"name":"Desk"}`),

@@ -27,7 +27,7 @@ func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (stor
 		return store.EventPage{Reset: true, End: end}, nil
 	}
 	page := store.EventPage{End: after}
-	if limit = min(max(limit, 0), int(end.Number-after.Number)); limit == 0 { //nolint:gosec // a page's length
+	if limit = min(max(limit, 0), int(end.Number-after.Number)); limit == 0 {
 		return page, nil
 	}
 	var err error
@@ -45,7 +45,7 @@ func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (stor
 // meanwhile.
 func (s *Store) readEvents(first uint64, n int) (events []store.Event, err error) {
 	it, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: eventKey(nil, first), UpperBound: eventKey(nil, first+uint64(n)), //nolint:gosec // positive
+		LowerBound: eventKey(nil, first), UpperBound: eventKey(nil, first+uint64(n)),
 	})
 	if err != nil {
 		return nil, damaged(err)

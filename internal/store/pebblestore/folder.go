@@ -51,8 +51,8 @@ func openFolder(fsys vfs.FS, dir string) (*folder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("data folder %s: %w", dir, err)
 		}
-		if real, err := filepath.EvalSymlinks(abs); err == nil {
-			abs = real
+		if target, err := filepath.EvalSymlinks(abs); err == nil {
+			abs = target
 		}
 		dir = abs
 	}

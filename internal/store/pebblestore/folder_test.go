@@ -20,9 +20,9 @@ import (
 
 func TestFolderInUse(t *testing.T) {
 	t.Parallel()
-	real := filepath.Join(t.TempDir(), "a", "b")
+	dir := filepath.Join(t.TempDir(), "a", "b")
 	for name, o := range map[string]pebblestore.Options{
-		"disk":   {Dir: real},
+		"disk":   {Dir: dir},
 		"memory": {Dir: "data", FS: vfs.NewMem()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func failAll(t *testing.T, s *pebblestore.Store, fatal chan error) {
 	for w := range 16 {
 		wg.Go(func() {
 			for n := range 3 {
-				_, err := s.Commit(t.Context(), joinBatch(uint64(1000*w+n+500_000))) //nolint:gosec // small
+				_, err := s.Commit(t.Context(), joinBatch(uint64(1000*w+n+500_000)))
 				if !errors.Is(err, store.ErrUnknown) && !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("commit on a broken disk: %v", err)
 				}
@@ -222,7 +222,7 @@ func TestQuietLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 50 {
-		if _, err := s.Commit(t.Context(), joinBatch(uint64(n))); err != nil { //nolint:gosec // small
+		if _, err := s.Commit(t.Context(), joinBatch(uint64(n))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -112,7 +112,7 @@ var (
 func codesOf(names []dengxu.State) map[dengxu.State]uint8 {
 	codes := make(map[dengxu.State]uint8, len(names))
 	for i, s := range names {
-		codes[s] = uint8(i) //nolint:gosec // ten states
+		codes[s] = uint8(i)
 	}
 	return codes
 }

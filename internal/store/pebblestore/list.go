@@ -115,7 +115,7 @@ func (r *run) before(a, b *lineRun) bool {
 }
 
 // fill takes the next few tokens in, and reports whether there are any.
-func (in *lineRun) fill(newest bool) bool { //nolint:revive // a direction, not a mode
+func (in *lineRun) fill(newest bool) bool {
 	in.few = make([]*entry, 0, min(fewTokens, in.line.arrivals.Len()))
 	from := in.line.arrivals.Before(in.at)
 	if !newest {

@@ -1,7 +1,6 @@
 package pebblestore
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -24,7 +23,7 @@ func (l pebbleLog) Errorf(format string, args ...any) {
 // Fatalf ends the store. pebble expects not to get the control back; the
 // panic is for stores whose Fatal does not end the process.
 func (l pebbleLog) Fatalf(format string, args ...any) {
-	err := errors.New(fmt.Sprintf("pebble: "+format, args...))
+	err := fmt.Errorf("pebble: "+format, args...)
 	l.s.fail(err)
 	panic(err)
 }

@@ -55,7 +55,7 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Mono == nil {
 		start := time.Now() //nolint:forbidigo // as above
-		o.Mono = func() time.Duration { return time.Since(start) }
+		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

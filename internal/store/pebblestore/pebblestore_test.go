@@ -35,15 +35,25 @@ func open(t *testing.T, c *storetest.Clock) store.Store {
 func reopen(t *testing.T, s store.Store, c *storetest.Clock) store.Store {
 	t.Helper()
 	disk, _ := disks.LoadAndDelete(s)
-	return openOn(t, disk.(vfs.FS), c) //nolint:errorlint,forcetypeassert // put there by openOn
+	return openOn(t, disk.(vfs.FS), c)
 }
 
-func TestStore(t *testing.T) { storetest.Run(t, open) }
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, open)
+}
 
-func TestConcurrent(t *testing.T) { storetest.RunConcurrent(t, open) }
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	storetest.RunConcurrent(t, open)
+}
 
-func TestRandom(t *testing.T) { storetest.RunRandom(t, open, 2, 500) }
+func TestRandom(t *testing.T) {
+	t.Parallel()
+	storetest.RunRandom(t, open, 2, 500)
+}
 
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	storetest.RunReopen(t, storetest.Factory{Open: open, Reopen: reopen})
 }

@@ -49,7 +49,7 @@ func (f *folder) readSynced() (last uint64, found bool, err error) {
 }
 
 // openSynced opens the file for writing, and makes it when there is none.
-func (f *folder) openSynced(found bool) (*syncedFile, error) { //nolint:revive // whether to make it
+func (f *folder) openSynced(found bool) (*syncedFile, error) {
 	name := f.path(fileSynced)
 	if !found {
 		blank := make([]byte, slotStride+slotSize)
