@@ -3,6 +3,7 @@ package dengxu
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 )
@@ -237,6 +238,22 @@ func (p *PublicJoin) UnmarshalJSON(b []byte) error {
 	}
 	*p = read
 	return nil
+}
+
+// JSONError gives a code to what encoding/json says of a text from outside:
+// Invalid, with the field when only its type is wrong. An error that has a code
+// stays as it is, and nil is nil.
+func JSONError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if coded, ok := errors.AsType[*Error](err); ok {
+		return coded
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return Fieldf(Invalid, wrong.Field, "%s cannot be a %s", wrong.Field, wrong.Value)
+	}
+	return Errorf(Invalid, "malformed JSON: %w", err)
 }
 
 // object reads a JSON object; null is none.

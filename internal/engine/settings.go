@@ -215,7 +215,7 @@ func patched[T any](raw []byte, patch json.RawMessage) (set T, err error) {
 		return set, fmt.Errorf("merge settings: %w", err)
 	}
 	err = json.Unmarshal(merged, &set)
-	return set, decodeError(err)
+	return set, dengxu.JSONError(err)
 }
 
 // decodeObject reads one JSON object, numbers as they are written.
@@ -247,20 +247,6 @@ func merge(target, patch map[string]any) map[string]any {
 		}
 	}
 	return target
-}
-
-// decodeError gives a code to what encoding/json says.
-func decodeError(err error) error {
-	if err == nil {
-		return nil
-	}
-	if coded, ok := errors.AsType[*dengxu.Error](err); ok {
-		return coded
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return dengxu.Fieldf(dengxu.Invalid, wrong.Field, "%s cannot be a %s", wrong.Field, wrong.Value)
-	}
-	return dengxu.Errorf(dengxu.Invalid, "malformed JSON")
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()

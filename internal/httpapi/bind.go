@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -47,7 +46,9 @@ func op[P, B, T any](handle func(*server, *call, *P, *B) (*T, error)) binder {
 			c := callOf(ctx)
 			b := new(B)
 			if len(c.body) > 0 {
-				if err := decode(c.body, b); err != nil {
+				// Types with a JSON form of their own may refuse what the
+				// schema has let through.
+				if err := dengxu.JSONError(json.Unmarshal(c.body, b)); err != nil {
 					return nil, c.problem(err)
 				}
 			}
@@ -108,22 +109,6 @@ func raw(handle func(*server, http.ResponseWriter, *http.Request)) binder {
 			handle(s, w, req)
 		})
 	}
-}
-
-// decode reads a body that the schema has let through. Types with a JSON form
-// of their own may still refuse it, with their own field.
-func decode(body []byte, into any) error {
-	err := json.Unmarshal(body, into)
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*dengxu.Error](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return dengxu.Fieldf(dengxu.Invalid, e.Field, "%s cannot be a %s", e.Field, e.Value)
-	}
-	return dengxu.Errorf(dengxu.Invalid, "the body does not fit: %v", err)
 }
 
 // operation is what huma and the description need to know of a route.
