@@ -112,10 +112,7 @@ func (s *server) panicked(rec *recorder, r *http.Request, p any) {
 	s.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("request_id", v.requestID),
 		slog.String("operation", v.operation), slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 	if rec.status == 0 {
-		writeProblem(rec, &Problem{
-			Code: dengxu.Internal, Status: http.StatusInternalServerError, Title: http.StatusText(http.StatusInternalServerError),
-			Detail: "internal error; the log knows more under the request id", RequestID: v.requestID,
-		})
+		writeProblem(rec, internalProblem(v.requestID))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +30,7 @@ func newSSE(c *call) *sse {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies that hold answers back would hold these for ever
 	c.writer.WriteHeader(http.StatusOK)
-	out := &sse{call: c, ctrl: http.NewResponseController(c.writer)}
-	return out
+	return &sse{call: c, ctrl: http.NewResponseController(c.writer)}
 }
 
 // open sends how soon to reconnect, and the cursor of a stream that may be
@@ -211,14 +209,13 @@ func (s *server) actions(c *call, p *actionParams, _ *nothing) (*dengxu.List[den
 			return nil, dengxu.Fieldf(dengxu.Invalid, "cursor", "this is not a cursor").Because("cursor")
 		}
 	}
-	limit := cmp.Or(p.Limit, 50)
 	items, next, err := s.Feed.Back(c.ctx, filter, func(e *dengxu.Event) bool {
 		return strings.HasPrefix(e.Actor, staffActor) && (p.Actor == "" || p.Actor == e.Actor)
-	}, before, limit)
+	}, before, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}
-	list := &dengxu.List[dengxu.Event]{Items: slices.Clip(items)}
+	list := &dengxu.List[dengxu.Event]{Items: items}
 	if list.Items == nil {
 		list.Items = []dengxu.Event{}
 	}

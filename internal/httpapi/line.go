@@ -158,11 +158,8 @@ func (c *call) onlyNamed(q dengxu.QueueID, allowed dengxu.PublicJoin, b *dengxu.
 			return refused("class")
 		}
 	}
-	if len(b.ExtAttrs) == 0 {
-		return nil
-	}
 	var attrs map[string]json.RawMessage
-	if err := json.Unmarshal(b.ExtAttrs, &attrs); err != nil {
+	if len(b.ExtAttrs) > 0 && json.Unmarshal(b.ExtAttrs, &attrs) != nil {
 		return dengxu.Fieldf(dengxu.Invalid, "ext_attrs", "ext_attrs must be an object")
 	}
 	for field := range attrs {
@@ -334,7 +331,7 @@ func (s *server) callToken(c *call, p *callTokenParams, b *dengxu.VerbRequest) (
 			return nil, err
 		}
 		if !c.reaches(site, queue) {
-			return nil, dengxu.Errorf(dengxu.NotFound, "there is no such token")
+			return nil, errNoToken()
 		}
 	}
 	done, err := s.engine.CallToken(c.ctx, c.by(), p.CounterID, p.TokenID, *b)

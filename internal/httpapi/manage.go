@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -51,6 +52,9 @@ type (
 	}
 )
 
+// pageSize is how many items a page has when the caller does not say.
+const pageSize = 50
+
 // ListQuery asks for one page of a list.
 type ListQuery struct {
 	Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before"`
@@ -74,10 +78,7 @@ func page[T any](q *ListQuery, items []T, id func(*T) string) (*dengxu.List[T], 
 		}
 		items = items[sort.Search(len(items), func(i int) bool { return id(&items[i]) > string(last) }):]
 	}
-	limit := q.Limit
-	if limit == 0 {
-		limit = 50
-	}
+	limit := cmp.Or(q.Limit, pageSize)
 	list := &dengxu.List[T]{Items: items}
 	if len(items) > limit {
 		list.Items = items[:limit]

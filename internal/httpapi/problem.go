@@ -117,16 +117,13 @@ func (s *server) problem(ctx context.Context, requestID string, err error) *Prob
 		e = &dengxu.Error{Code: dengxu.CodeOf(err), Err: err}
 	}
 	p := &Problem{
-		Code: e.Code, Reason: e.Reason, Field: e.Field, Detail: s.say(e), RequestID: requestID,
+		Code: e.Code, Reason: e.Reason, Field: e.Field, Detail: e.Message, RequestID: requestID,
 		Status: statuses[e.Code], RetryAfterSeconds: e.RetryAfter.Seconds(),
 	}
 	switch {
 	case e.Code == dengxu.Internal || p.Status == 0:
 		s.log.LogAttrs(ctx, slog.LevelError, "internal error", slog.String("request_id", requestID), slog.Any("error", err))
-		*p = Problem{
-			Code: dengxu.Internal, Status: http.StatusInternalServerError, RequestID: requestID,
-			Detail: "internal error; the log knows more under the request id",
-		}
+		return internalProblem(requestID)
 	case e.Code == dengxu.Unavailable && e.RetryAfter == 0:
 		p.RetryAfterSeconds = unavailableRetry.Seconds()
 	case e.Code == dengxu.Deadline && e.Reason == "":
@@ -137,9 +134,14 @@ func (s *server) problem(ctx context.Context, requestID string, err error) *Prob
 	return p
 }
 
-// say is the sentence of an error for the caller. The engine's messages are
-// English; other languages are chosen here, by code and reason.
-func (s *server) say(e *dengxu.Error) string { return e.Message }
+// internalProblem is all that is shown of a defect.
+func internalProblem(requestID string) *Problem {
+	const status = http.StatusInternalServerError
+	return &Problem{
+		Code: dengxu.Internal, Status: status, Title: http.StatusText(status), RequestID: requestID,
+		Detail: "internal error; the log knows more under the request id",
+	}
+}
 
 // refuse answers outside of an operation.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {

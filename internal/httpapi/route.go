@@ -183,21 +183,21 @@ func manageRoutes() []route {
 		{method: get, path: "/site/{site_id}", id: "site", tag: tagManage, summary: "a site's settings and state", roles: desk, scope: onSite, bind: op((*server).site)},
 		{method: put, path: "/site/{site_id}", id: "put-site", tag: tagManage, summary: "make a site or replace its settings", roles: adminOnly, scope: onSite, mutates: true, creates: true, bind: op((*server).putSite)},
 		{method: patchM, path: "/site/{site_id}", id: "patch-site", tag: tagManage, summary: "change some of a site's settings", roles: adminOnly, scope: onSite, mutates: true, bind: op((*server).patchSite)},
-		{method: del, path: "/site/{site_id}", id: "delete-site", tag: tagManage, summary: "remove an empty site", roles: adminOnly, scope: onSite, mutates: true, status: 204, bind: op((*server).deleteSite)},
+		{method: del, path: "/site/{site_id}", id: "delete-site", tag: tagManage, summary: "remove an empty site", roles: adminOnly, scope: onSite, mutates: true, status: http.StatusNoContent, bind: op((*server).deleteSite)},
 
 		{method: get, path: "/queue/{queue_id}", id: "queue", tag: tagManage, summary: "a queue's settings and state", roles: desk, scope: onQueue, bind: op((*server).queue)},
 		{method: put, path: "/queue/{queue_id}", id: "put-queue", tag: tagManage, summary: "make a queue or replace its settings", roles: adminOnly, scope: onQueue, mutates: true, creates: true, bind: op((*server).putQueue)},
 		{method: patchM, path: "/queue/{queue_id}", id: "patch-queue", tag: tagManage, summary: "change some of a queue's settings", roles: adminOnly, scope: onQueue, mutates: true, bind: op((*server).patchQueue)},
-		{method: del, path: "/queue/{queue_id}", id: "delete-queue", tag: tagManage, summary: "remove an unused queue", roles: adminOnly, scope: onQueue, mutates: true, status: 204, bind: op((*server).deleteQueue)},
+		{method: del, path: "/queue/{queue_id}", id: "delete-queue", tag: tagManage, summary: "remove an unused queue", roles: adminOnly, scope: onQueue, mutates: true, status: http.StatusNoContent, bind: op((*server).deleteQueue)},
 
 		{method: get, path: "/counter/{counter_id}", id: "counter", tag: tagManage, summary: "a counter's settings, state and tokens", roles: staff, scope: onCounter, bind: op((*server).counter)},
 		{method: put, path: "/counter/{counter_id}", id: "put-counter", tag: tagManage, summary: "make a counter or replace its settings", roles: adminOnly, scope: onCounter, mutates: true, creates: true, bind: op((*server).putCounter)},
 		{method: patchM, path: "/counter/{counter_id}", id: "patch-counter", tag: tagManage, summary: "change some of a counter's settings", roles: adminOnly, scope: onCounter, mutates: true, bind: op((*server).patchCounter)},
-		{method: del, path: "/counter/{counter_id}", id: "delete-counter", tag: tagManage, summary: "remove a counter without tokens", roles: adminOnly, scope: onCounter, mutates: true, status: 204, bind: op((*server).deleteCounter)},
+		{method: del, path: "/counter/{counter_id}", id: "delete-counter", tag: tagManage, summary: "remove a counter without tokens", roles: adminOnly, scope: onCounter, mutates: true, status: http.StatusNoContent, bind: op((*server).deleteCounter)},
 
 		{method: get, path: "/key/{key_id}", id: "key", tag: tagManage, summary: "a key, without its secret", roles: adminOnly, scope: onServer, bind: op((*server).apiKey)},
 		{method: put, path: "/key/{key_id}", id: "put-key", tag: tagManage, summary: "make a key or replace its settings", notes: "The secret is in the answer that made it, and never again.", roles: adminOnly, scope: onServer, mutates: true, creates: true, bind: op((*server).putKey)},
-		{method: del, path: "/key/{key_id}", id: "delete-key", tag: tagManage, summary: "make a key unknown at once", roles: adminOnly, scope: onServer, mutates: true, status: 204, bind: op((*server).deleteKey)},
+		{method: del, path: "/key/{key_id}", id: "delete-key", tag: tagManage, summary: "make a key unknown at once", roles: adminOnly, scope: onServer, mutates: true, status: http.StatusNoContent, bind: op((*server).deleteKey)},
 	}
 	for _, action := range []string{"open", "pause", "close"} {
 		all = append(all,

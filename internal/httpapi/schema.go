@@ -13,17 +13,17 @@ import (
 // fields do not tell. Their schemas stand here; the types themselves refuse
 // whatever the schema lets through.
 type (
-	hoursSchema  struct{}
-	doorsSchema  struct{}
-	placeSchema  struct{}
-	servedSchema struct{}
+	openingHoursSchema struct{}
+	publicJoinSchema   struct{}
+	placeSchema        struct{}
+	counterQueueSchema struct{}
 )
 
 func registerSchemas(r huma.Registry) {
-	r.RegisterTypeAlias(reflect.TypeFor[dengxu.OpeningHours](), reflect.TypeFor[hoursSchema]())
-	r.RegisterTypeAlias(reflect.TypeFor[dengxu.PublicJoin](), reflect.TypeFor[doorsSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.OpeningHours](), reflect.TypeFor[openingHoursSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.PublicJoin](), reflect.TypeFor[publicJoinSchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[dengxu.Place](), reflect.TypeFor[placeSchema]())
-	r.RegisterTypeAlias(reflect.TypeFor[dengxu.CounterQueue](), reflect.TypeFor[servedSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[dengxu.CounterQueue](), reflect.TypeFor[counterQueueSchema]())
 }
 
 func spans() *huma.Schema {
@@ -38,7 +38,7 @@ func words() *huma.Schema {
 }
 
 // Schema describes OpeningHours.
-func (hoursSchema) Schema(huma.Registry) *huma.Schema {
+func (openingHoursSchema) Schema(huma.Registry) *huma.Schema {
 	day := spans()
 	return &huma.Schema{
 		Type:        huma.TypeObject,
@@ -55,7 +55,7 @@ func (hoursSchema) Schema(huma.Registry) *huma.Schema {
 }
 
 // Schema describes PublicJoin.
-func (doorsSchema) Schema(huma.Registry) *huma.Schema {
+func (publicJoinSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		{Type: huma.TypeBoolean, Enum: []any{false}},
 		{Type: huma.TypeString, Enum: []any{"loopback"}},
@@ -78,7 +78,7 @@ func (placeSchema) Schema(huma.Registry) *huma.Schema {
 }
 
 // Schema describes CounterQueue.
-func (servedSchema) Schema(huma.Registry) *huma.Schema {
+func (counterQueueSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		{Type: huma.TypeString},
 		{

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dengxu/dengxu"
@@ -19,9 +20,13 @@ const (
 	onToken
 )
 
+// errUnknown and errNoToken are what the engine says of what does not exist: an
+// answer must not tell that something outside of the key's scope does.
 func errUnknown(what, id string) error {
-	return dengxu.Errorf(dengxu.NotFound, "there is no %s %s", what, id)
+	return dengxu.Errorf(dengxu.NotFound, "no %s %s", what, id)
 }
+
+func errNoToken() error { return dengxu.Errorf(dengxu.NotFound, "no such token") }
 
 // limited reports whether the key reaches only some sites or queues.
 func (c *call) limited() bool {
@@ -63,7 +68,7 @@ func (c *call) checkScope() error {
 			return err
 		}
 		if !c.reaches(site, queue) {
-			return dengxu.Errorf(dengxu.NotFound, "there is no such token")
+			return errNoToken()
 		}
 	}
 	return nil
@@ -141,14 +146,9 @@ func (c *call) reachesCounter(v *dengxu.CounterView) bool {
 
 // mayPlace wants a new queue or counter to lie in the key's scope.
 func (c *call) mayPlace(site dengxu.SiteID, queue dengxu.QueueID) error {
-	if site == "" {
-		site = defaultSite
-	}
+	site = cmp.Or(site, dengxu.DefaultSite)
 	if !c.limited() || c.reaches(site, queue) {
 		return nil
 	}
 	return dengxu.Fieldf(dengxu.NotFound, "site", "there is no site %s", site)
 }
-
-// defaultSite is where queues and counters without a site belong.
-const defaultSite = "default"

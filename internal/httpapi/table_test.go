@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dengxu/dengxu"
 )
 
@@ -225,6 +227,38 @@ func TestReadTable(t *testing.T) {
 		}
 	}
 }
+
+// TestOutOfScopeReadsAsUnknown: an answer must not tell that something exists
+// which the key may not see.
+func TestOutOfScopeReadsAsUnknown(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t)
+	compared := 0
+	for i := range tb.server.routes {
+		r := &tb.server.routes[i]
+		if r.scope == onNothing || r.scope == onServer || r.creates || r.holder {
+			continue
+		}
+		s, sampled := samples[r.id]
+		if !sampled {
+			s.path = reads[r.id]
+		}
+		theirs := tb.do(other(r), r.method, tb.fill(s.path), s.body).problem(t)
+		none := tb.do(other(r), r.method, unknown(r), s.body).problem(t)
+		theirs.Detail, none.Detail = kindOf(theirs.Detail), kindOf(none.Detail)
+		theirs.RequestID, none.RequestID = "", ""
+		if diff := cmp.Diff(none, theirs); diff != "" {
+			t.Errorf("%s (-unknown +out of scope):\n%s", r.id, diff)
+		}
+		compared++
+	}
+	if compared < 20 {
+		t.Errorf("only %d routes were compared", compared)
+	}
+}
+
+// kindOf leaves the id out of "no queue main".
+func kindOf(detail string) string { return strings.Join(strings.Fields(detail)[:2], " ") }
 
 // TestSamplesWork shows that the table's requests are refused for the reason
 // tested, and not because no such request could work: each is carried out once,
