@@ -13,7 +13,8 @@ const maxScan = 5000
 // Back reads the logs backwards from before (nil = from now): up to limit
 // events that filter selects and keep accepts, newest first. next is where the
 // following page begins, nil at the logs' beginning. A page is short, even
-// empty, when it has looked at 5,000 entries.
+// empty, when it has looked at 5,000 entries. A cursor of another store is
+// Invalid, field cursor.
 func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event) bool, before Cursor, limit int) (items []dengxu.Event, next Cursor, err error) {
 	if err := f.wait(ctx); err != nil {
 		return nil, nil, err
@@ -47,23 +48,25 @@ func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event)
 		at.Number = e.Number
 		wire := f.wire(at, &e)
 		if keep(wire) {
-			wire.ID = f.idOf(runs, at)
+			wire.ID = idOf(runs, at)
 			items = append(items, *wire)
 		}
 	}
-	next = make(Cursor, len(runs))
-	for p := range runs {
-		next[p] = runs[p].at
-	}
-	return items, next, nil
+	return items, reached(runs), nil
 }
 
-// idOf is the cursor after which reading goes on with what follows the event.
-func (f *Feed) idOf(runs []run, at store.Cursor) string {
+// reached is the cursor before which everything is still to come.
+func reached(runs []run) Cursor {
 	c := make(Cursor, len(runs))
 	for p := range runs {
 		c[p] = runs[p].at
 	}
+	return c
+}
+
+// idOf is the cursor after which reading goes on with what follows the event.
+func idOf(runs []run, at store.Cursor) string {
+	c := reached(runs)
 	c[at.Partition] = at
 	return c.String()
 }
@@ -102,21 +105,26 @@ func (f *Feed) newest(ctx context.Context, runs []run) (*run, error) {
 	return best, nil
 }
 
-// fill reads the window that ends at the run's position. Where the log was
-// trimmed inside the window, a smaller one is tried.
+// fill reads the window that ends at the run's position.
 func (f *Feed) fill(ctx context.Context, r *run) error {
-	for size := uint64(batch); size > 0 && r.at.Number > 0; size /= 4 {
-		from := r.at
+	events, err := f.before(ctx, r.at, batch)
+	r.events, r.begun = events, err == nil && len(events) == 0
+	return err
+}
+
+// before reads the last size entries up to end. Where the log was trimmed
+// inside them, fewer are tried; none is its beginning.
+func (f *Feed) before(ctx context.Context, end store.Cursor, size uint64) ([]store.Event, error) {
+	for ; size > 0 && end.Number > 0; size /= 4 {
+		from := end
 		from.Number -= min(size, from.Number)
-		page, err := f.o.Store.Events(ctx, from, int(r.at.Number-from.Number))
+		page, err := f.o.Store.Events(ctx, from, int(end.Number-from.Number))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !page.Reset {
-			r.events = page.Events
-			break
+			return page.Events, nil
 		}
 	}
-	r.begun = len(r.events) == 0
-	return nil
+	return nil, nil
 }

@@ -88,28 +88,16 @@ func (f *Feed) locate(ctx context.Context, p store.Partition) error {
 // so that what it keeps of them comes back.
 const replayed = 1000
 
-// replay tells Observe the last entries before end. Where the log was trimmed
-// inside them, fewer are tried.
+// replay tells Observe the last entries up to end.
 func (f *Feed) replay(ctx context.Context, end store.Cursor) error {
 	if f.o.Observe == nil {
 		return nil
 	}
-	for size := uint64(replayed); size > 0 && end.Number > 0; size /= 4 {
-		from := end
-		from.Number -= min(size, from.Number)
-		page, err := f.o.Store.Events(ctx, from, int(end.Number-from.Number))
-		if err != nil {
-			return err
-		}
-		if page.Reset {
-			continue
-		}
-		for _, e := range page.Events {
-			f.o.Observe(ctx, e)
-		}
-		return nil
+	events, err := f.before(ctx, end, replayed)
+	for _, e := range events {
+		f.o.Observe(ctx, e)
 	}
-	return nil
+	return err
 }
 
 func (f *Feed) refresh(ctx context.Context) {
