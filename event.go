@@ -73,5 +73,6 @@ type Span struct {
 	CounterID CounterID `json:"counter_id,omitempty"`
 	Actor     string    `json:"actor,omitempty" doc:"who ended it"`
 	Verb      Verb      `json:"verb,omitempty" doc:"what ended it"`
+	Reason    string    `json:"reason,omitempty" doc:"given with the verb"`
 	Implicit  bool      `json:"implicit,omitempty" doc:"service that was never started by hand; left out of averages"`
 }

@@ -18,7 +18,7 @@ type Token struct {
 	CounterID     CounterID       `json:"counter_id,omitempty"`
 	Class         string          `json:"class,omitempty"`
 	PriorityGroup string          `json:"priority_group,omitempty"`
-	Factor        float64         `json:"factor" doc:"how fast the wait counts; smaller is faster"`
+	Factor        float64         `json:"factor,omitempty" doc:"how fast the wait counts; smaller is faster"`
 	BusinessID    string          `json:"business_id,omitempty"`
 	Name          string          `json:"name,omitempty"`
 	Phone         string          `json:"phone,omitempty"`
@@ -111,6 +111,7 @@ type Position struct {
 	CallCount        int       `json:"call_count,omitempty"`
 	DefersLeft       int       `json:"defers_left"`
 	Door             Door      `json:"door"`
+	DoorReason       string    `json:"door_reason,omitempty" doc:"what the staff gave as the reason"`
 	LastCalled       *Called   `json:"last_called,omitempty"`
 	Actions          []Verb    `json:"actions" doc:"what the holder may do now"`
 	AsOf             time.Time `json:"as_of"`

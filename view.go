@@ -110,7 +110,7 @@ type Explanation struct {
 	Rank             *int              `json:"rank"`
 	Ahead            []LaneAhead       `json:"ahead,omitempty" doc:"waiting: who is ahead, by lane"`
 	Compared         []LaneHead        `json:"compared,omitempty" doc:"called: the lane heads that were judged, the own first"`
-	Passed           int               `json:"passed" doc:"called: how many with an earlier place were passed"`
+	Passed           int               `json:"passed" doc:"called: how many with an earlier place it passed; waiting: how many at least passed it"`
 	Text             map[string]string `json:"text" doc:"sentences by language: en, zh-CN"`
 	AsOf             time.Time         `json:"as_of"`
 }

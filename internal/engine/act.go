@@ -89,7 +89,7 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 	if v.Tokens[0] == nil {
 		return command{}, errNoToken()
 	}
-	c := command{verb: verb, by: by, req: req, t: *v.Tokens[0]}
+	c := command{verb: verb, by: by, req: req, t: *v.Tokens[0], now: v.Now}
 	c.q = w.queues[c.t.Queue]
 	if c.q == nil {
 		return c, dengxu.Errorf(dengxu.NotFound, "the token's queue %s is gone", c.t.Queue)

@@ -80,7 +80,7 @@ func (e *Engine) calling(ctx context.Context, w *world, by By, id dengxu.Counter
 	out := calling{c: c, by: by, req: req, queues: c.queues, now: e.now()}
 	refused := out.narrow(qid)
 	if c.shown() == dengxu.CounterPaused {
-		refused = dengxu.Errorf(dengxu.Conflict, "counter %s is paused", id).Because("counter_paused")
+		refused = dengxu.Errorf(dengxu.Conflict, "counter %s is paused%s; open it to call", id, because(c.state.Reason)).Because("counter_paused")
 	}
 	if req.Current == "" && refused == nil {
 		return out, nil // nothing to read: the commit itself judges the rest
@@ -155,7 +155,7 @@ func (c *calling) readCurrent(w *world, tokens []store.Token) error {
 		return dengxu.Errorf(dengxu.NotFound, "the token's queue %s is gone", tokens[0].Queue)
 	}
 	c.current = &command{
-		verb: verb, by: c.by, q: q, t: tokens[0], req: dengxu.VerbRequest{Version: c.req.Version},
+		verb: verb, by: c.by, q: q, t: tokens[0], now: c.now, req: dengxu.VerbRequest{Version: c.req.Version},
 	}
 	return nil
 }
@@ -264,7 +264,7 @@ func (e *Engine) callError(ctx context.Context, c *calling, err error) error {
 	for i := range v.Counters[0] {
 		if t := &v.Counters[0][i]; t.State.AtCounter() {
 			view := staff(t, c.c.site.partition, v.Now)
-			out.Token, out.Message = &view, "counter "+string(c.c.id)+" still has "+t.Label()
+			out.Token, out.Message = &view, "counter "+string(c.c.id)+" still has "+t.Label()+"; say what happens to it with current: complete, miss or requeue"
 			break
 		}
 	}

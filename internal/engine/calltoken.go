@@ -66,7 +66,7 @@ func (c *command) callByHand(k *counter) (store.Batch, error) {
 	case bound == "" && !k.serves(q.id, c.t.Class), bound != "" && bound != store.BoundTo(k.id):
 		return b, c.conflict("not_served", "counter %s does not serve this token", k.id)
 	case k.shown() == dengxu.CounterPaused:
-		return b, c.conflict("counter_paused", "counter %s is paused", k.id)
+		return b, c.conflict("counter_paused", "counter %s is paused%s; open it to call", k.id, because(k.state.Reason))
 	case q.state.Door == dengxu.DoorPaused || q.state.Door == dengxu.DoorClosed:
 		return b, dengxu.Errorf(dengxu.Closed, "queue %s is %s", q.id, q.state.Door).Because(string(q.state.Door))
 	case c.t.Gen != q.gen():
@@ -81,10 +81,7 @@ func (c *command) callByHand(k *counter) (store.Batch, error) {
 	}
 	next.Confirmed, next.Asked, next.Undo, next.Reason = false, false, nil, c.req.Reason
 	next.Passed, next.Compared = 0, []order.Member{c.t.Member()}
-	next.Deadline = store.Now + q.callTimeout
-	if q.set.OnCallTimeout != "ask" {
-		next.Due = next.Deadline
-	}
+	q.setDeadline(next, q.callTimeout)
 	b.Expect = append(append(q.steady(), k.steady()...), store.RoomAt{Counter: k.id, Max: k.maxServing})
 	b.Tokens = []store.TokenWrite{ch.write}
 	b.Events = []store.EventSpec{{

@@ -45,6 +45,9 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 	return store.Result{}, errContention("commit")
 }
 
+// never is an expectation that no commit meets.
+var never = store.Before{At: 0}
+
 // renew brings up to date what a refusal showed to be old, and reports whether
 // deciding again can help.
 func (e *Engine) renew(ctx context.Context, id dengxu.SiteID, r *store.Refused) (bool, error) {
@@ -54,6 +57,9 @@ func (e *Engine) renew(ctx context.Context, id dengxu.SiteID, r *store.Refused) 
 	case store.TokenAt:
 		return true, nil
 	case store.Before:
+		if by == never {
+			return true, nil
+		}
 		return e.turn(ctx, id, by.At, r.Now)
 	default:
 		return false, nil

@@ -15,6 +15,7 @@ type command struct {
 	req  dengxu.VerbRequest
 	q    *queue      // the token's queue
 	t    store.Token // as read
+	now  int64       // when it was read
 	to   *queue      // transfer: the target; undo: the queue before
 	// placed is the place found for {"after": N}.
 	placed *order.Placed
@@ -124,7 +125,7 @@ func heldBy(t *store.Token) string {
 // conflict is a refusal with the token as it is.
 func (c *command) conflict(reason, format string, args ...any) *dengxu.Error {
 	err := dengxu.Errorf(dengxu.Conflict, format, args...).Because(reason)
-	view := staff(&c.t, c.q.site.partition, c.t.Since)
+	view := staff(&c.t, c.q.site.partition, c.now)
 	err.Token = &view
 	return err
 }
@@ -133,6 +134,7 @@ func (c *command) conflict(reason, format string, args ...any) *dengxu.Error {
 func (c *command) become(ch *change, state dengxu.State, event dengxu.EventType) *store.Token {
 	next := &ch.write.Token
 	next.CloseSpan(store.Now, c.verb, c.by.Name)
+	next.Spans[len(next.Spans)-1].Reason = c.req.Reason
 	next.State, next.Due, next.Why = state, 0, ""
 	ch.event = event
 	return next
@@ -144,6 +146,15 @@ func (c *command) wait(ch *change, event dengxu.EventType) *store.Token {
 	next.Due, next.Asked = c.q.waitDue(), false
 	leaveCounter(next)
 	return next
+}
+
+// setDeadline gives a call its deadline. Where on_call_timeout is ask, the
+// operator decides after it, and no timer does.
+func (q *queue) setDeadline(t *store.Token, after int64) {
+	t.Deadline, t.Due = store.Now+after, 0
+	if q.set.OnCallTimeout != "ask" {
+		t.Due = t.Deadline
+	}
 }
 
 // leaveCounter clears what belongs to a call that is over.
@@ -205,7 +216,8 @@ func decideRecall(c command, ch *change) error {
 	}
 	next := &ch.write.Token
 	next.CallCount++
-	next.CalledAt, next.Deadline, next.Due = store.Now, store.Now+c.q.callTimeout, store.Now+c.q.callTimeout
+	next.CalledAt = store.Now
+	c.q.setDeadline(next, c.q.callTimeout)
 	ch.expect = append(ch.expect, store.NotBefore{At: c.t.CalledAt + c.q.recallGap})
 	ch.event = dengxu.EventRecalled
 	return nil
@@ -225,7 +237,7 @@ func decideConfirm(c command, ch *change) error {
 		return c.conflict("confirmed_already", "it was confirmed already")
 	}
 	next.Confirmed = true
-	next.Deadline, next.Due = store.Now+c.q.arrive, store.Now+c.q.arrive
+	c.q.setDeadline(next, c.q.arrive)
 	return nil
 }
 

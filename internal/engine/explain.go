@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -43,45 +44,55 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 			Class: m.Lane.Class, Group: m.Lane.Group, Factor: factorOf(m.Lane), Place: at(m.Key.Place),
 		})
 	}
-	out.Text = map[string]string{"en": explainEnglish(&t, &out), "zh-CN": explainChinese(&t, &out)}
+	out.Text = map[string]string{"en": explainEnglish(&t, &out, q.site.zone), "zh-CN": explainChinese(&t, &out, q.site.zone)}
 	return out, nil
 }
 
 func factorOf(l order.Lane) float64 { return decimal(order.FactorOf(l.K)) }
 
-// explainAhead counts who is ahead, lane by lane, in one snapshot.
+// explainAhead counts who is ahead, class by class, and how many of them came
+// later, in one snapshot.
 func (e *Engine) explainAhead(ctx context.Context, q *queue, t *store.Token, out *dengxu.Explanation) error {
 	whole := q.rankAsk(t)
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Lines: []store.LineKey{whole.Line}})
 	if err != nil {
 		return err
 	}
-	ask := store.Ask{Partition: q.site.partition, Ranks: []store.RankAsk{whole}}
-	var classes []string
+	byPlace, own := whole, whole
+	byPlace.Discipline = order.Epoch
+	own.Classes = []string{t.Lane.Class}
+	ask := store.Ask{Partition: q.site.partition, Ranks: []store.RankAsk{whole, byPlace, own}}
+	classes := []string{t.Lane.Class}
 	for _, l := range v.Lines[0].Lanes {
-		if slices.Contains(classes, l.Lane.Class) || whole.Classes != nil && !slices.Contains(whole.Classes, l.Lane.Class) {
+		class := l.Lane.Class
+		foreign := whole.Classes != nil && !slices.Contains(whole.Classes, class)
+		if slices.Contains(classes, class) || foreign || store.BoundClass(l.Lane) != "" {
 			continue
 		}
-		classes = append(classes, l.Lane.Class)
+		classes = append(classes, class)
 		one := whole
-		one.Classes = []string{l.Lane.Class}
+		one.Classes = []string{class}
 		ask.Ranks = append(ask.Ranks, one)
 	}
-	v, err = e.view(ctx, ask)
-	if err != nil {
+	if v, err = e.view(ctx, ask); err != nil {
 		return err
 	}
 	out.Rank, out.AsOf = &v.Ranks[0], at(v.Now)
+	out.Passed = max(0, v.Ranks[0]-v.Ranks[1])
 	for i, class := range classes {
-		if n := v.Ranks[i+1]; n > 0 {
+		n := v.Ranks[i+2]
+		if i > 0 {
+			n -= v.Ranks[2] // a rank counts the own class always
+		}
+		if n > 0 {
 			out.Ahead = append(out.Ahead, dengxu.LaneAhead{Class: class, Ahead: n})
 		}
 	}
 	return nil
 }
 
-func explainEnglish(t *store.Token, x *dengxu.Explanation) string {
-	s := fmt.Sprintf("%s joined at %s as %s", x.Number, x.JoinedAt.Format("15:04:05"), x.PriorityGroup)
+func explainEnglish(t *store.Token, x *dengxu.Explanation, zone *time.Location) string {
+	s := fmt.Sprintf("%s joined at %s as %s", x.Number, x.JoinedAt.In(zone).Format("15:04:05"), x.PriorityGroup)
 	if x.Factor != 1 {
 		s += fmt.Sprintf("; its wait counts %.4g times", 1/x.Factor)
 	}
@@ -96,6 +107,9 @@ func explainEnglish(t *store.Token, x *dengxu.Explanation) string {
 		s += "; it is next"
 	case x.Rank != nil:
 		s += fmt.Sprintf("; %d ahead", *x.Rank)
+		if x.Passed > 0 {
+			s += fmt.Sprintf(", of whom at least %d came later: their wait counts for more", x.Passed)
+		}
 	case t.FirstCalled != 0 && x.Passed == 0:
 		s += "; when it was called nobody had an earlier place"
 	case t.FirstCalled != 0:
@@ -104,8 +118,8 @@ func explainEnglish(t *store.Token, x *dengxu.Explanation) string {
 	return s + "."
 }
 
-func explainChinese(t *store.Token, x *dengxu.Explanation) string {
-	s := fmt.Sprintf("%s 于 %s 取号，优先组 %s", x.Number, x.JoinedAt.Format("15:04:05"), x.PriorityGroup)
+func explainChinese(t *store.Token, x *dengxu.Explanation, zone *time.Location) string {
+	s := fmt.Sprintf("%s 于 %s 取号，优先组 %s", x.Number, x.JoinedAt.In(zone).Format("15:04:05"), x.PriorityGroup)
 	if x.Factor != 1 {
 		s += fmt.Sprintf("，等待时间按 %.4g 倍计算", 1/x.Factor)
 	}
@@ -120,6 +134,9 @@ func explainChinese(t *store.Token, x *dengxu.Explanation) string {
 		s += "，下一位就是"
 	case x.Rank != nil:
 		s += fmt.Sprintf("，前面还有 %d 位", *x.Rank)
+		if x.Passed > 0 {
+			s += fmt.Sprintf("，其中至少 %d 位来得更晚，但等待计得更快", x.Passed)
+		}
 	case t.FirstCalled != 0 && x.Passed == 0:
 		s += "，叫号时没有更早的号"
 	case t.FirstCalled != 0:
@@ -145,7 +162,7 @@ func (e *Engine) History(ctx context.Context, id dengxu.TokenID) (dengxu.History
 	for _, s := range spans {
 		out.Spans = append(out.Spans, dengxu.Span{
 			State: s.State, From: at(s.From), To: at(s.To), QueueID: s.Queue, CounterID: s.Counter,
-			Actor: s.Actor, Verb: s.Verb, Implicit: s.Implicit,
+			Actor: s.Actor, Verb: s.Verb, Reason: s.Reason, Implicit: s.Implicit,
 		})
 		until := s.To
 		if until == 0 {

@@ -137,6 +137,16 @@ func (h *hours) at(t int64) (status string, edge int64) {
 	return hoursClosed, dayEnd
 }
 
+// nextOpening is the first opening after t, if there is one in the next days.
+func (h *hours) nextOpening(t int64) (opens int64, ok bool) {
+	for _, open := range h.around(t) {
+		if open.from > t {
+			return open.from, true
+		}
+	}
+	return 0, false
+}
+
 // around returns the open times from the day before yesterday to three days
 // ahead, joined where they touch: more than a day beyond t, so that the end of
 // the window is never within the longest last_ticket_before_seconds.

@@ -79,6 +79,11 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 					}
 				}
 				q.enter(&b, t, by, dengxu.EventJoined)
+				if q.shut() != "" {
+					// Only to be told what is told first. Should that have
+					// changed since it was read, it is decided anew.
+					b.Expect = append(b.Expect, never)
+				}
 			}
 			b.Partition, b.Site = queues[0].site.partition, queues[0].site.id
 			return b, nil
@@ -263,7 +268,29 @@ func (e *Engine) refuseShut(ctx context.Context, by By, q *queue, t *store.Token
 	if v.Op != nil || turned || t.Unique && v.Holders[0] != "" {
 		return nil
 	}
-	return dengxu.Errorf(dengxu.Closed, "queue %s does not give numbers now: %s", q.id, reason).Because(reason)
+	return q.errShut(reason, v.Now)
+}
+
+// errShut says why a queue gives no numbers at now, and when it opens, if
+// opening hours tell.
+func (q *queue) errShut(reason string, now int64) error {
+	err := dengxu.Errorf(dengxu.Closed, "queue %s does not give numbers now: %s%s", q.id, reason, because(q.state.Reason)).Because(reason)
+	if q.site.hours == nil {
+		return err
+	}
+	if opens, ok := q.site.hours.nextOpening(now); ok {
+		err.Message += "; it opens at " + at(opens).In(q.site.zone).Format("15:04 on Monday 2 January")
+		err.RetryAfter = time.Duration(opens-now) * time.Millisecond
+	}
+	return err
+}
+
+// because adds what somebody gave as a reason, if anything.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
 }
 
 // joinError puts a refusal of a join into words.

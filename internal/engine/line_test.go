@@ -199,3 +199,24 @@ func TestIdempotentCommands(t *testing.T) {
 	}
 	r.clean()
 }
+
+// With on_call_timeout ask, no timer ends a call: not the first, nor one that
+// was recalled, confirmed or put back by an undo.
+func TestAskLeavesTheCallToTheOperator(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	r.queue("ask", `{"site":"hall","prefix":"Q","on_call_timeout":"ask","call_timeout_seconds":60}`)
+	r.counter("2", `{"site":"hall","queues":["ask"]}`)
+	a := r.join("ask", dengxu.JoinRequest{})
+	r.mustCall("2", "Q001")
+	for _, verb := range []dengxu.Verb{"", dengxu.VerbRecall, dengxu.VerbConfirm, dengxu.VerbMiss, dengxu.VerbUndo} {
+		if verb != "" {
+			r.do(verb, a.ID, dengxu.VerbRequest{})
+		}
+		if verb == dengxu.VerbMiss {
+			continue // taken back by the undo
+		}
+		r.pass(time.Hour)
+		r.state(a.ID, dengxu.StateCalling)
+	}
+}

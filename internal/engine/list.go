@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"hash/crc32"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -45,7 +46,7 @@ func (e *Engine) list(ctx context.Context, ask store.ListAsk, f dengxu.TokenFilt
 			return dengxu.TokenPage{}, dengxu.Fieldf(dengxu.Invalid, "state", "there is no state %q", s)
 		}
 	}
-	after, err := readCursor(f.Cursor)
+	after, err := readCursor(listOf(ask), f.Cursor)
 	if err != nil {
 		return dengxu.TokenPage{}, err
 	}
@@ -63,26 +64,32 @@ func (e *Engine) list(ctx context.Context, ask store.ListAsk, f dengxu.TokenFilt
 		out.Items[i] = staff(&page.Tokens[i], ask.Partition, page.Now)
 	}
 	if page.Next != 0 {
-		out.NextCursor = writeCursor(page.Next)
+		out.NextCursor = writeCursor(listOf(ask), page.Next)
 	}
 	return out, nil
 }
 
-func writeCursor(n uint64) string {
-	return base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(nil, n))
+// listOf names a list, so that a cursor of another one is noticed.
+func listOf(ask store.ListAsk) uint32 {
+	return crc32.ChecksumIEEE([]byte(string(ask.Site) + "/" + string(ask.Queue)))
 }
 
-func readCursor(s string) (uint64, error) {
+func writeCursor(list uint32, n uint64) string {
+	b := binary.BigEndian.AppendUint32(nil, list)
+	return base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(b, n))
+}
+
+func readCursor(list uint32, s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err == nil {
-		if n, used := binary.Uvarint(b); used == len(b) && used > 0 {
+	if err == nil && len(b) > 4 && binary.BigEndian.Uint32(b) == list {
+		if n, used := binary.Uvarint(b[4:]); used == len(b)-4 && used > 0 {
 			return n, nil
 		}
 	}
-	return 0, dengxu.Fieldf(dengxu.Invalid, "cursor", "this is no cursor of ours")
+	return 0, dengxu.Fieldf(dengxu.Invalid, "cursor", "this is not a cursor of this list").Because("cursor")
 }
 
 // Bounds of a stats question.

@@ -180,7 +180,7 @@ func decideUndo(c command, ch *change) error {
 	next.Unique = q.unique && next.Business != ""
 	if old.State == dengxu.StateCalling {
 		// The old deadline may be past; the person gets a whole one.
-		next.Deadline, next.Due = store.Now+q.callTimeout, store.Now+q.callTimeout
+		q.setDeadline(next, q.callTimeout)
 	}
 	ch.expect = append(ch.expect, store.Before{At: u.Until}, store.Before{At: q.site.state.DayEnds})
 	if next.Unique {

@@ -115,7 +115,7 @@ func (e *Engine) position(q *queue, t *store.Token, rank *int, now int64) dengxu
 		Site:   s.id, SiteName: nameOr(s.set.Name, string(s.id)),
 		QueueName:  nameOr(q.set.Name, string(q.id)),
 		ServerTime: at(now), AsOf: at(now), TimeZone: s.zone.String(),
-		DefersLeft: max(0, q.maxDefers-t.Defers), Door: q.state.Door,
+		DefersLeft: max(0, q.maxDefers-t.Defers), Door: q.state.Door, DoorReason: q.state.Reason,
 		LastCalled: e.lastCalled(q.id), Actions: q.holderActions(t),
 		PollAfterSeconds: pollAfter(t, rank),
 	}

@@ -105,6 +105,7 @@ func appendSpan(e *Encoder, s *Span, t *Token) {
 	e.Word(6, s.Actor)
 	e.Word(7, string(s.Verb))
 	e.Bool(8, s.Implicit)
+	e.Text(9, s.Reason)
 }
 
 func appendUndo(e *Encoder, u *Undo, base int64) {
@@ -328,6 +329,8 @@ func decodeSpan(d *Decoder, s *Span, t *Token) {
 		s.Verb = dengxu.Verb(d.Word())
 	case 8:
 		s.Implicit = d.Bool()
+	case 9:
+		s.Reason = d.Text()
 	default:
 		d.Unknown()
 	}

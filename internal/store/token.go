@@ -85,6 +85,7 @@ type Span struct {
 	Counter  dengxu.CounterID
 	Actor    string
 	Verb     dengxu.Verb
+	Reason   string // given with Verb
 	Implicit bool
 }
 
