@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,9 +60,7 @@ func (l look) token(p *player, q Question) error {
 	if err != nil {
 		return err
 	}
-	for key, value := range own {
-		all[key] = value
-	}
+	maps.Copy(all, own)
 	return l.want.check(p, all, nil)
 }
 

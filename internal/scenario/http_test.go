@@ -242,24 +242,25 @@ type recording struct {
 	stop func()
 
 	mu     sync.Mutex // guards what follows
+	from   string     // cursor of the last event
 	events []dengxu.Event
 	grown  chan struct{} // closed, and made anew, at each event
 	err    error         // that ended it
 }
 
-// listen follows the events, from the last one that came. A stream that begins
-// says nothing of where it is; so the first time a site is changed until the
-// stream tells of it.
+// listen follows the events, from the last one that came.
 func (r *remote) listen(ctx context.Context) error {
 	c, err := r.as(scenario.Staff)
 	if err != nil {
 		return err
 	}
 	rec := r.record
-	after := ""
-	if n := len(rec.events); n > 0 {
-		after = rec.events[n-1].ID
+	if rec.from == "" {
+		if rec.from, err = c.Cursor(ctx, ""); err != nil {
+			return err
+		}
 	}
+	after := rec.from
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -268,13 +269,6 @@ func (r *remote) listen(ctx context.Context) error {
 		}
 	})
 	rec.stop = func() { cancel(); done.Wait() }
-	for n := 0; after == "" && !rec.heardSomething(); n++ {
-		name := fmt.Sprintf("is the stream open? %d", n)
-		if _, err := c.PutSite(ctx, "listening", dengxu.Site{Name: name, TimeZone: "UTC"}, 0); err != nil {
-			return err
-		}
-		rec.wait(ctx, 0, 100*time.Millisecond)
-	}
 	return nil
 }
 
@@ -284,16 +278,10 @@ func (rec *recording) add(ev dengxu.Event, err error) {
 	if err != nil {
 		rec.err = err
 	} else {
-		rec.events = append(rec.events, ev)
+		rec.events, rec.from = append(rec.events, ev), ev.ID
 	}
 	close(rec.grown)
 	rec.grown = make(chan struct{})
-}
-
-func (rec *recording) heardSomething() bool {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	return len(rec.events) > 0 || rec.err != nil
 }
 
 // wait returns the n-th event, once it has come; io.EOF after so long.

@@ -99,8 +99,7 @@ func (p *parser) raw(t reflect.Type, value string) (json.RawMessage, error) {
 
 // jsonTypes collects the types of a struct's fields by JSON name.
 func jsonTypes(t reflect.Type, into map[string]reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":

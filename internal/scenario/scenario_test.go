@@ -123,14 +123,14 @@ func TestStories(t *testing.T) {
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".story")
-		for store := range halls {
+		for hall := range halls {
 			for _, how := range []string{"direct", "http"} {
 				if story.Only != "" && story.Only != how {
 					continue
 				}
-				t.Run(name+"/"+store+"/"+how, func(t *testing.T) {
+				t.Run(name+"/"+hall+"/"+how, func(t *testing.T) {
 					t.Parallel()
-					playOn(t, story, store, how)
+					playOn(t, story, hall, how)
 				})
 			}
 		}
