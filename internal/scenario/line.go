@@ -34,6 +34,14 @@ type line struct {
 	block []line
 }
 
+// last is the number of the last line of the block.
+func (l *line) last() int {
+	if len(l.block) == 0 {
+		return l.n
+	}
+	return l.block[len(l.block)-1].n
+}
+
 // split turns a text into its lines at the margin, each with its block. Empty
 // lines and lines of a comment vanish.
 func split(text string) []line {

@@ -129,7 +129,8 @@ func (p *parser) placed(l line, err error) error {
 	}
 	n := l.n
 	if mistake, ok := errors.AsType[*strictyaml.Error](err); ok {
-		n, err = mistake.Line, errors.New(mistake.Message)
+		// YAML counts a lone carriage return as a line too, a story does not.
+		n, err = max(n, min(mistake.Line, l.last())), errors.New(mistake.Message)
 	}
 	return &Error{p.story.Name, n, err}
 }
