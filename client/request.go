@@ -10,8 +10,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -94,13 +96,18 @@ func newKey(ctx context.Context) string {
 func (c *Client) once(ctx context.Context, r request, payload []byte, into any) (*answer, *failure, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+r.wait)
 	defer cancel()
-	req, err := c.newRequest(ctx, r, payload)
+	// The transport itself sends a request again whose connection was closed
+	// under it. What it fails with at last says nothing about the first time.
+	var connected atomic.Bool
+	req, err := c.newRequest(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	}), r, payload)
 	if err != nil {
 		return nil, nil, err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, &failure{err: err, unknown: !neverSent(err)}, nil
+		return nil, &failure{err: err, unknown: connected.Load() || !neverSent(err)}, nil
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 400 {
