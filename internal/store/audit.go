@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/dengxu/dengxu"
@@ -27,15 +28,23 @@ type Auditor struct {
 	holders map[HolderKey]dengxu.TokenID
 	seqs    map[uint64]dengxu.TokenID
 	highest map[seriesDay]int64
-	joined  map[TallyKey]int64
-	next    uint64 // the number of the next event, 0 = any
+	// joins are those of each queue since its site's day began, of sites
+	// whose day began within the log.
+	joins map[siteQueue]int64
+	today map[dengxu.SiteID]bool
+	first uint64 // the number of the first event
+	next  uint64 // the number of the next event, 0 = any
+}
+
+type siteQueue struct {
+	site  dengxu.SiteID
+	queue dengxu.QueueID
 }
 
 // audited is what an Auditor remembers of a record.
 type audited struct {
 	version  uint64
 	told     uint64 // version told by the last event
-	gen      int
 	archived bool
 }
 
@@ -66,7 +75,7 @@ func (a *Auditor) Token(t *Token, archived bool) {
 		a.seqs = make(map[uint64]dengxu.TokenID)
 		a.highest = make(map[seriesDay]int64)
 	}
-	a.records[t.ID] = audited{version: t.Version, gen: t.Gen, archived: archived}
+	a.records[t.ID] = audited{version: t.Version, archived: archived}
 	if archived {
 		return
 	}
@@ -128,7 +137,12 @@ func (a *Auditor) Event(ev *Event) {
 	if a.next != 0 && ev.Number != a.next {
 		a.Report("events", "event %d stands where %d should", ev.Number, a.next)
 	}
+	if a.next == 0 {
+		a.first = ev.Number
+		a.joins, a.today = make(map[siteQueue]int64), make(map[dengxu.SiteID]bool)
+	}
 	a.next = ev.Number + 1
+	a.day(ev)
 	if ev.Token == "" {
 		return
 	}
@@ -139,21 +153,30 @@ func (a *Auditor) Event(ev *Event) {
 	}
 	r.told = max(r.told, ev.Version)
 	a.records[ev.Token] = r
-	if ev.Type == dengxu.EventJoined {
-		if a.joined == nil {
-			a.joined = make(map[TallyKey]int64)
-		}
-		a.joined[TallyKey{Name: JoinsTally(ev.Queue), Day: r.gen}]++
+}
+
+// day counts the joins of the day.
+func (a *Auditor) day(ev *Event) {
+	if ev.Type == dengxu.EventDayStarted {
+		a.today[ev.Site] = true
+		maps.DeleteFunc(a.joins, func(k siteQueue, _ int64) bool { return k.site == ev.Site })
+	}
+	// A log that was never cut has the whole first day of each site.
+	if ev.Type == dengxu.EventJoined && (a.first == 1 || a.today[ev.Site]) {
+		a.joins[siteQueue{ev.Site, ev.Queue}]++
 	}
 }
 
 // TallyCount takes in a daily count, after the log.
-func (a *Auditor) TallyCount(name string, day int, n int64) {
-	if !a.Engine || !strings.HasPrefix(name, joinsTally) || day == 0 {
+func (a *Auditor) TallyCount(name string, n int64) {
+	queue, ok := strings.CutPrefix(name, joinsTally)
+	if !ok || !a.Engine {
 		return
 	}
-	if joined := a.joined[TallyKey{Name: name, Day: day}]; joined > n {
-		a.Report("tallies", "%s of day %d says %d, but the log has %d joins", name, day, n, joined)
+	for k, joins := range a.joins {
+		if string(k.queue) == queue && joins > n {
+			a.Report("tallies", "%s is %d, but the log has %d joins today", name, n, joins)
+		}
 	}
 }
 

@@ -21,8 +21,9 @@ func audited(spoil func(a, b *store.Token, log []store.Event, counts map[string]
 		State: dengxu.StateCalling, Counter: "1", Version: 2, Business: "bob", Unique: true,
 	}
 	log := []store.Event{
-		{Number: 5, Type: dengxu.EventJoined, Token: a.ID, Queue: "clinic", Version: 1},
-		{Number: 6, Type: dengxu.EventJoined, Token: b.ID, Queue: "clinic", Version: 1},
+		{Number: 4, Type: dengxu.EventDayStarted, Site: "main"},
+		{Number: 5, Type: dengxu.EventJoined, Token: a.ID, Site: "main", Queue: "clinic", Version: 1},
+		{Number: 6, Type: dengxu.EventJoined, Token: b.ID, Site: "main", Queue: "clinic", Version: 1},
 		{Number: 7, Type: dengxu.EventCalled, Token: b.ID, Queue: "clinic", Version: 2},
 	}
 	counts := map[string]int64{"series": 2, "joins": 2, "arrival": 2, "event": 7}
@@ -34,7 +35,7 @@ func audited(spoil func(a, b *store.Token, log []store.Event, counts map[string]
 	for i := range log {
 		x.Event(&log[i])
 	}
-	x.TallyCount("joins/clinic", 7, counts["joins"])
+	x.TallyCount(store.JoinsTally("clinic"), counts["joins"])
 	x.Numbers(uint64(counts["arrival"]), uint64(counts["event"]))
 	var kinds []string
 	for _, f := range x.Findings() {
@@ -56,12 +57,12 @@ func TestAuditor(t *testing.T) {
 		"called nowhere":   {func(_, b *store.Token, _ []store.Event, _ map[string]int64) { b.Counter = "" }, []string{"counters"}},
 		"version unheard":  {func(a, _ *store.Token, _ []store.Event, _ map[string]int64) { a.Version = 2 }, []string{"versions"}},
 		"version too low":  {func(_, b *store.Token, _ []store.Event, _ map[string]int64) { b.Version = 1 }, []string{"versions"}},
-		"gap in the log":   {func(_, _ *store.Token, log []store.Event, _ map[string]int64) { log[0].Number = 4 }, []string{"events"}},
+		"gap in the log":   {func(_, _ *store.Token, log []store.Event, _ map[string]int64) { log[1].Number = 4 }, []string{"events"}},
 		"log too short":    {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["event"] = 8 }, []string{"events"}},
 		"seq never given":  {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["arrival"] = 1 }, []string{"arrivals"}},
 		"number not given": {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["series"] = 1 }, []string{"series"}},
 		"joins uncounted":  {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["joins"] = 1 }, []string{"tallies"}},
-		"token unknown":    {func(_, _ *store.Token, log []store.Event, _ map[string]int64) { log[0].Token = "token-c-0003" }, []string{"versions"}},
+		"token unknown":    {func(_, _ *store.Token, log []store.Event, _ map[string]int64) { log[1].Token = "token-c-0003" }, []string{"versions"}},
 		"state unknown":    {func(a, _ *store.Token, _ []store.Event, _ map[string]int64) { a.State = "gone" }, []string{"records"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -299,7 +299,7 @@ func auditLog(r pebble.Reader, at *meta, a *store.Auditor) error {
 	}
 	if err := scan(r, prefixTally, func(key, value []byte) error {
 		v, err := decodeDaily(value)
-		a.TallyCount(string(key[1:]), v.Day, v.N)
+		a.TallyCount(string(key[1:]), v.N)
 		return err
 	}); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (o Options) withDefaults() Options {
 		o.Wall = time.Now //nolint:forbidigo // the default of the store's own clock
 	}
 	if o.Mono == nil {
-		start := time.Now() //nolint:forbidigo // as above
+		start := time.Now()                                        //nolint:forbidigo // as above
 		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
 	}
 	if o.Logger == nil {
