@@ -1,9 +1,12 @@
 package torture
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -36,6 +39,7 @@ func historyCounter(q, c int) dengxu.CounterID {
 type history struct {
 	began time.Time
 	seed  uint64
+	late  bool // an attempt may happen after its caller gave it up
 
 	mu    sync.Mutex // guards everything below
 	ops   []porcupine.Operation
@@ -61,8 +65,9 @@ func (h *history) now() int64 { return int64(time.Since(h.began)) }
 // any later time, or not at all.
 const never = 1 << 62
 
-// add records an attempt and learns the token that it named. A definite answer
-// is the last word on its key: attempts before it happen no later.
+// add records an attempt and learns the token that it named. In process, a
+// definite answer is the last word on its key: attempts before it happen no
+// later. Over HTTP the server may still be at one that was given up.
 func (h *history) add(client int, a attempt, called int64, got answered) {
 	returned := h.now()
 	h.mu.Lock()
@@ -76,7 +81,7 @@ func (h *history) add(client int, a attempt, called int64, got answered) {
 	case got.out.Unknown:
 		h.lost++
 		returned = never
-	case a.in.Key != 0:
+	case a.in.Key != 0 && !h.late:
 		for i := len(h.ops) - 1; i >= 0 && i >= len(h.ops)-200; i-- {
 			if op := &h.ops[i]; op.Return == never && op.Input == a.in {
 				op.Return = returned
@@ -219,10 +224,25 @@ func (h *history) judge(t *testing.T) {
 	if err := porcupine.VisualizePath(queueModel(), info, name); err != nil {
 		t.Errorf("draw the history: %v", err)
 	}
+	h.write(t, ops, name+".txt")
 	t.Errorf("seed %d: %s: no order of %d attempts (%d of unknown outcome) was found; drawn in %s",
 		h.seed, result, len(ops), h.lost, name)
 	for _, op := range h.tail(info) {
 		t.Log(op)
+	}
+}
+
+// write writes the attempts in the order of their beginnings, one a line.
+func (h *history) write(t *testing.T, ops []porcupine.Operation, name string) {
+	t.Helper()
+	ops = slices.Clone(ops)
+	slices.SortFunc(ops, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+	var text bytes.Buffer
+	for _, op := range ops {
+		fmt.Fprintf(&text, "%9.3f %9.3f ms  client %d  %s\n", float64(op.Call)/1e6, float64(op.Return)/1e6, op.ClientId, describe(op.Input.(input), op.Output.(output)))
+	}
+	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
+		t.Errorf("write the history: %v", err)
 	}
 }
 

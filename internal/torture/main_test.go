@@ -3,11 +3,21 @@ package torture
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/dengxu/dengxu/internal/store/storetest"
 )
+
+func TestMain(m *testing.M) {
+	if data := os.Getenv(childData); data != "" {
+		os.Exit(serveAsChild(data))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // rounds is how much of a test to do: a share of it, or all when the
 // environment asks for it.

@@ -1,0 +1,58 @@
+package torture
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/dengxu/dengxu"
+)
+
+// outliving calls over HTTP and waits for the server where it is away, so that
+// the operation can be repeated with its key.
+type outliving struct {
+	remote
+	server *child
+}
+
+func (o outliving) attempt(ctx context.Context, a attempt) answered {
+	got := o.remote.attempt(ctx, a)
+	if got.out.Unknown || got.out.Code == dengxu.Unavailable {
+		o.server.serving(ctx)
+	}
+	return got
+}
+
+// TestLinearizableAcrossKills: one order explains all answers, also when the
+// server is killed twice meanwhile and callers go on with their keys.
+func TestLinearizableAcrossKills(t *testing.T) {
+	t.Parallel()
+	seeds(t, rounds(4, 200), func(t *testing.T, seed uint64) {
+		server := newChild(t)
+		caller := outliving{remote{server.client(t, 1)}, server}
+		historyHall().build(t, caller)
+		h := newHistory(seed)
+		h.late = true
+		rng, ended := dice(seed, 1000), make(chan struct{})
+		go func() {
+			defer close(ended)
+			h.run(t.Context(), caller, true)
+		}()
+		for range 2 {
+			select {
+			case <-ended:
+			case <-time.After(time.Duration(20+rng.IntN(400)) * time.Millisecond):
+			}
+			server.kill(t)
+			server.audit(t, seed)
+			server.start(t)
+		}
+		<-ended
+		h.ask(t.Context(), caller)
+		if h.lost+h.down == 0 {
+			t.Errorf("seed %d: no attempt met a killed server", seed)
+		}
+		h.judge(t)
+		auditLive(t, seed, caller.Client)
+	})
+}
