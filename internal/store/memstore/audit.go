@@ -66,7 +66,7 @@ func (s *Store) auditRest() []store.Finding {
 		a.SeriesCount(k.Site, k.Name, d.Day, d.N)
 	}
 	for name, d := range s.tallies {
-		a.TallyCount(name, d.Day, d.N)
+		a.TallyCount(name, d.N)
 	}
 	a.Numbers(s.meta.Arrival, s.meta.Event)
 	return a.Findings()
