@@ -57,7 +57,7 @@ func TestAuditor(t *testing.T) {
 		"called nowhere":   {func(_, b *store.Token, _ []store.Event, _ map[string]int64) { b.Counter = "" }, []string{"counters"}},
 		"version unheard":  {func(a, _ *store.Token, _ []store.Event, _ map[string]int64) { a.Version = 2 }, []string{"versions"}},
 		"version too low":  {func(_, b *store.Token, _ []store.Event, _ map[string]int64) { b.Version = 1 }, []string{"versions"}},
-		"gap in the log":   {func(_, _ *store.Token, log []store.Event, _ map[string]int64) { log[1].Number = 4 }, []string{"events"}},
+		"gap in the log":   {func(_, _ *store.Token, log []store.Event, c map[string]int64) { log[3].Number, c["event"] = 8, 8 }, []string{"events"}},
 		"log too short":    {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["event"] = 8 }, []string{"events"}},
 		"seq never given":  {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["arrival"] = 1 }, []string{"arrivals"}},
 		"number not given": {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["series"] = 1 }, []string{"series"}},
