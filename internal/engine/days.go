@@ -343,3 +343,20 @@ func (q *queue) sweepBatch(old []store.Token, all bool) store.Batch {
 func (q *queue) movesOn(t *store.Token) bool {
 	return t.State == dengxu.StateScheduled && t.Why == whyDelay && t.Due >= q.site.dayBegan()
 }
+
+// lineOver reports whether the end of the day has emptied the line that the
+// token came from. Who was at a counter then is finished there: nobody comes
+// back into a line that nobody calls from.
+func (c *command) lineOver() bool { return c.t.Gen != c.q.gen() }
+
+// dayOver refuses what would put a token back into such a line.
+func (c *command) dayOver() error {
+	return c.conflict("state", "its day is over: it can be finished, missed or transferred, not put back")
+}
+
+// whileLine expects that the line is not emptied before the commit.
+func (c *command) whileLine(ch *change) {
+	if c.q.set.DayEnd == "expire" {
+		ch.expect = append(ch.expect, store.Before{At: c.q.site.state.DayEnds})
+	}
+}

@@ -265,8 +265,11 @@ func decideMiss(c command, ch *change) error {
 	c.timed(ch)
 	var next *store.Token
 	policy := c.q.set.Missed.Policy
-	if policy == "requeue" && c.t.Misses >= c.q.maxMisses {
+	if policy == "requeue" && c.t.Misses >= c.q.maxMisses || c.lineOver() {
 		policy = "remove"
+	}
+	if policy != "remove" {
+		c.whileLine(ch)
 	}
 	switch policy {
 	case "keep":
@@ -294,6 +297,10 @@ func decideMiss(c command, ch *change) error {
 }
 
 func decideRequeue(c command, ch *change) error {
+	if c.lineOver() {
+		return c.dayOver()
+	}
+	c.whileLine(ch)
 	c.wait(ch, dengxu.EventRequeued)
 	return nil
 }
@@ -302,6 +309,10 @@ func decideDefer(c command, ch *change) error {
 	if c.by.Kind != Timer && c.t.Defers >= c.q.maxDefers {
 		return c.conflict("defer_max", "it was put off %d times already", c.t.Defers)
 	}
+	if c.t.State.AtCounter() && c.lineOver() {
+		return c.dayOver()
+	}
+	c.whileLine(ch)
 	next := c.become(ch, dengxu.StateScheduled, dengxu.EventDeferred)
 	leaveCounter(next)
 	if c.by.Name == whyOtherToken {

@@ -170,6 +170,9 @@ func decideUndo(c command, ch *change) error {
 	}
 	old := u.Before
 	q := c.target() // the queue before
+	if old.Gen != q.gen() && !old.State.AtCounter() {
+		return c.conflict("undo_too_late", "the line that it stood in was emptied at the end of the day")
+	}
 	next := c.become(ch, old.State, dengxu.EventUndone)
 	next.Queue, next.Gen, next.Class, next.Group = old.Queue, old.Gen, old.Class, old.Group
 	next.Lane, next.Place, next.Seq, next.Origin = old.Lane, old.Place, old.Seq, old.Origin
