@@ -13,7 +13,8 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// Bounds of what is said of a holder: people, and bytes of text.
+// Bounds of what is said of a holder: people, and characters of text, as the
+// API describes them.
 const (
 	maxParty    = 1000
 	maxBusiness = 128
@@ -69,7 +70,7 @@ func checkParty(people int) error {
 
 // cleanText drops control, bidirectional and zero-width characters, which can
 // make a name say something else on a board than in the record, and bounds the
-// length in bytes. nil was not given.
+// length in characters. nil was not given.
 func cleanText(field string, s *string, most int) error {
 	if s == nil {
 		return nil
@@ -83,8 +84,8 @@ func cleanText(field string, s *string, most int) error {
 		}
 		return r
 	}, *s))
-	if len(*s) > most {
-		return dengxu.Fieldf(dengxu.Invalid, field, "%s is longer than %d bytes", field, most)
+	if utf8.RuneCountInString(*s) > most {
+		return dengxu.Fieldf(dengxu.Invalid, field, "%s is longer than %d characters", field, most)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ func TestJoinsRefused(t *testing.T) {
 func TestTextsArePlain(t *testing.T) {
 	t.Parallel()
 	r := hall(t)
+	r.join("main", dengxu.JoinRequest{Note: strings.Repeat("椅", maxNote)}) // characters, not bytes
 	ticket := r.join("main", dengxu.JoinRequest{Name: " Ann\u202e\u200b\x00 "})
 	if tok := r.state(ticket.ID, dengxu.StateWaiting); tok.Name != "Ann" {
 		t.Errorf("the name is %q", tok.Name)

@@ -27,15 +27,7 @@ const (
 var languagePattern = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // cleanName cleans and bounds a name for people.
-func cleanName(field string, name *string) error {
-	if err := cleanText(field, name, maxName*utf8.UTFMax); err != nil {
-		return err
-	}
-	if utf8.RuneCountInString(*name) > maxName {
-		return dengxu.Fieldf(dengxu.Invalid, field, "%s is longer than %d characters", field, maxName)
-	}
-	return nil
-}
+func cleanName(field string, name *string) error { return cleanText(field, name, maxName) }
 
 // cleanLabels cleans names by language. It changes the map in place.
 func cleanLabels(field string, labels map[string]string) error {
