@@ -8,7 +8,8 @@ import (
 // EventType names a committed change. The list is closed.
 type EventType string
 
-// The events. Near and Edited close no span.
+// The events. A token's event closes a span when it changes the state or the
+// queue.
 const (
 	EventJoined      EventType = "token.joined"
 	EventDue         EventType = "token.due"
