@@ -68,7 +68,7 @@ var arrows = []arrow{
 	{
 		from:    "internal/ctl",
 		to:      []string{".", "client", "internal/strictyaml"},
-		outside: []string{"github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
+		outside: []string{"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/text"},
 	},
 	{from: "internal/replay", to: []string{".", "client"}},
 	{

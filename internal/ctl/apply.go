@@ -1,8 +1,10 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,19 +40,18 @@ func (a *Apply) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return fmt.Errorf("%s:%w", a.File, err)
 	}
-	if e.JSON {
-		if err := e.json(map[string]any{"dry_run": a.DryRun, "steps": plan}); err != nil {
-			return err
-		}
-	} else {
-		showPlan(e.Out, plan)
-	}
 	if a.DryRun {
+		for i := range plan {
+			e.tell(&plan[i])
+		}
 		e.say("dry run: nothing was changed")
-		return nil
+	} else {
+		err = carryOut(ctx, e.Client, plan, e.tell)
+		e.say("%d changed", done(plan))
 	}
-	done, err := carryOut(ctx, e.Client, plan)
-	e.say("%d changed", done)
+	if e.JSON {
+		err = errors.Join(err, e.json(map[string]any{"dry_run": a.DryRun, "steps": plan}))
+	}
 	return err
 }
 
@@ -71,40 +72,46 @@ func readState(ctx context.Context, c *client.Client, id dengxu.SiteID) (state, 
 	return now, err
 }
 
-// carryOut does the steps. One that is refused because another must come first
-// (a queue loses a class that a counter still names) is tried again after the
-// others, for as long as that gets something done.
-func carryOut(ctx context.Context, c *client.Client, plan []step) (done int, err error) {
-	for len(plan) > 0 {
-		var refused []step
+// carryOut does the steps and tells of each that is done, or needs nothing. One
+// that is refused because another must come first (a queue loses a class that a
+// counter still names) is tried again after the others, for as long as that
+// gets something done.
+func carryOut(ctx context.Context, c *client.Client, plan []step, tell func(*step)) error {
+	for again := false; ; again = true {
 		var first error
-		for _, s := range plan {
-			if s.Action == Same || s.Action == Left {
+		progress := false
+		for i := range plan {
+			s := &plan[i]
+			switch {
+			case s.idle():
+				if !again {
+					tell(s)
+				}
+				continue
+			case s.Done:
 				continue
 			}
-			if err := do(ctx, c, s); err != nil {
-				if first == nil {
-					first = fmt.Errorf("%s %s: %w", s.Kind, s.ID, err)
-				}
+			if err := do(ctx, c, *s); err != nil {
+				err = fmt.Errorf("%s %s: %w", s.Kind, s.ID, err)
 				if code := dengxu.CodeOf(err); code != dengxu.Conflict && code != dengxu.Invalid {
-					return done, first
+					return err
 				}
-				refused = append(refused, s)
+				first = cmp.Or(first, err)
 				continue
 			}
-			done++
+			s.Done, progress = true, true
+			tell(s)
 		}
-		if len(refused) == len(plan) || first != nil && len(refused) == changes(plan) {
-			return done, first
+		if first == nil || !progress {
+			return first
 		}
-		plan = refused
 	}
-	return done, nil
 }
 
-func changes(plan []step) (n int) {
+// done counts what was changed.
+func done(plan []step) (n int) {
 	for _, s := range plan {
-		if s.Action != Same && s.Action != Left {
+		if s.Done {
 			n++
 		}
 	}
@@ -129,17 +136,28 @@ func do(ctx context.Context, c *client.Client, s step) error {
 	return err
 }
 
-var words = map[Action]string{
-	Same: "as it is", Create: "new", Change: "changes", Delete: "deleted",
-	Left: "not in the file, stays (--prune deletes it)",
-}
+// What a step is called before and after it is done.
+var (
+	planned = map[Action]string{
+		Same: "as it is", Create: "would be made", Change: "would change", Delete: "would be deleted",
+		Left: "not in the file, stays (--prune deletes it)",
+	}
+	carriedOut = map[Action]string{
+		Same: planned[Same], Create: "new", Change: "changed", Delete: "deleted", Left: planned[Left],
+	}
+)
 
-func showPlan(w io.Writer, plan []step) {
-	for _, s := range plan {
-		fmt.Fprintf(w, "%s %s: %s\n", s.Kind, s.ID, words[s.Action])
-		for _, d := range s.Differences {
-			fmt.Fprintf(w, "    %s: %s → %s\n", d.Path, brief(d.From), brief(d.To))
-		}
+// tell prints one step to people: as done only when it is.
+func (e *Env) tell(s *step) {
+	text := planned[s.Action]
+	if s.Done {
+		text = carriedOut[s.Action]
+	} else if s.Hindrance != "" {
+		text += ", but " + s.Hindrance
+	}
+	e.say("%s %s: %s", s.Kind, s.ID, text)
+	for _, d := range s.Differences {
+		e.say("    %s: %s → %s", d.Path, brief(d.From), brief(d.To))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -21,7 +21,7 @@ import (
 // Connection says which server, and as whom.
 type Connection struct {
 	URL string `default:"http://127.0.0.1:8080" env:"DENGXU_URL" placeholder:"URL" help:"Address of the server (${default})."`
-	Key string `env:"DENGXU_KEY,DENGXU_ADMIN_KEY" placeholder:"KEY" help:"API key; better in the variable than in the command line."`
+	Key string `env:"DENGXU_KEY,DENGXU_ADMIN_KEY" placeholder:"KEY" help:"API key; better in DENGXU_KEY than in the command line."`
 }
 
 // Client returns a client of that server.
@@ -48,6 +48,8 @@ type Env struct {
 	Client  *client.Client
 	JSON    bool
 	Offline Offline
+
+	zones map[dengxu.SiteID]*time.Location // that were asked for
 }
 
 // Command is the grammar of `dengxu ctl`.
@@ -125,9 +127,9 @@ func (e *Env) show(v any, people func(w io.Writer)) error {
 	if e.JSON {
 		return e.json(v)
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	people(w)
-	return w.Flush()
+	var t table
+	people(&t)
+	return t.writeTo(e.Out)
 }
 
 // jsonLine prints v as one line of JSON.

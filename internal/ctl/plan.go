@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 )
@@ -37,10 +38,16 @@ type step struct {
 	ID          string       `json:"id"`
 	Action      Action       `json:"action"`
 	Differences []difference `json:"differences,omitempty"`
+	// Hindrance is why the server would refuse it now, as far as that is known.
+	Hindrance string `json:"hindrance,omitempty"`
+	Done      bool   `json:"done"`
 
 	set     any    // dengxu.Site, Queue or Counter: what is written
 	version uint64 // that it is written over
 }
+
+// idle reports whether a step changes nothing.
+func (s *step) idle() bool { return s.Action == Same || s.Action == Left }
 
 // difference is one setting in force that the file has otherwise.
 type difference struct {
@@ -68,15 +75,41 @@ func newPlan(f *siteFile, now state, prune bool) ([]step, error) {
 	}
 	for _, c := range now.counters {
 		if !slices.ContainsFunc(f.counters, func(in fileCounter) bool { return in.id == c.ID }) {
-			steps = append(steps, step{Kind: "counter", ID: string(c.ID), Action: surplus, version: c.Version})
+			steps = append(steps, step{Kind: "counter", ID: string(c.ID), Action: surplus, Hindrance: counterInUse(c), version: c.Version})
 		}
 	}
 	for _, q := range now.queues {
 		if !slices.ContainsFunc(f.queues, func(in fileQueue) bool { return in.id == q.ID }) {
-			steps = append(steps, step{Kind: "queue", ID: string(q.ID), Action: surplus, version: q.Version})
+			steps = append(steps, step{Kind: "queue", ID: string(q.ID), Action: surplus, Hindrance: queueInUse(q), version: q.Version})
 		}
 	}
 	return steps, nil
+}
+
+// counterInUse says why a counter cannot be deleted now.
+func counterInUse(c dengxu.CounterView) string {
+	if len(c.Tokens) == 0 {
+		return ""
+	}
+	numbers := make([]string, len(c.Tokens))
+	for i, t := range c.Tokens {
+		numbers[i] = t.Number
+	}
+	return "it still has " + strings.Join(numbers, ", ")
+}
+
+// queueInUse says why a queue cannot be deleted now.
+func queueInUse(q dengxu.QueueView) string {
+	active := 0
+	for state, n := range q.Counts {
+		if !state.Ended() {
+			active += n
+		}
+	}
+	if active == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d are still in it", active)
 }
 
 // checkReferences refuses a counter that names a queue which will not be there.

@@ -128,8 +128,16 @@ func (e *Env) door(v dengxu.QueueView, err error) error {
 		return err
 	}
 	return e.show(v, func(w io.Writer) {
-		fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("queue %s is %s %s", v.ID, v.Door, v.DoorReason)))
+		fmt.Fprintf(w, "queue %s is %s%s\n", v.ID, v.Door, because(v.DoorReason))
 	})
+}
+
+// because adds the reason that somebody gave, if any.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }
 
 // Run prints an estimate.
@@ -150,10 +158,18 @@ func (c *queueStats) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
+	zone := time.UTC
+	if !e.JSON {
+		q, err := e.Client.GetQueue(ctx, s.QueueID)
+		if err != nil {
+			return err
+		}
+		zone = e.zone(ctx, q.Site)
+	}
 	return e.show(s, func(w io.Writer) {
 		fmt.Fprintln(w, "FROM\tJOINED\tCALLED\tCOMPLETED\tMISSED\tCANCELLED\tABANDONED\tMEAN WAIT\tMAX WAIT\tMEAN SERVICE")
 		for _, b := range s.Buckets {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", b.From.Local().Format("01-02 15:04"), b.Joined, b.Called,
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", b.From.In(zone).Format("2006-01-02 15:04 MST"), b.Joined, b.Called,
 				b.Completed, b.Missed, b.Cancelled, b.Abandoned, seconds(b.MeanWaitSeconds), seconds(b.MaxWaitSeconds), seconds(b.MeanServiceSeconds))
 		}
 	})
@@ -191,7 +207,7 @@ type (
 	}
 	counterClose struct {
 		ID
-		Current string `enum:",complete,miss,requeue,hold" default:"" help:"What becomes of its tokens: complete, miss, requeue, hold."`
+		Current string `enum:",complete,miss,requeue,hold" default:"" placeholder:"WHAT" help:"What becomes of its tokens: complete, miss, requeue, hold."`
 	}
 )
 
@@ -274,6 +290,6 @@ func (e *Env) counterState(v dengxu.CounterView, err error) error {
 		return err
 	}
 	return e.show(v, func(w io.Writer) {
-		fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("counter %s is %s %s", v.ID, v.State, v.StateReason)))
+		fmt.Fprintf(w, "counter %s is %s%s\n", v.ID, v.State, because(v.StateReason))
 	})
 }

@@ -61,7 +61,7 @@ func TestASiteFromItsFileAndBack(t *testing.T) {
 	t.Parallel()
 	s := dengxutest.NewServer(t, dengxutest.Options{Bare: true})
 	out := ok(t, s, "apply", "-f", "testdata/clinic.yaml", "--dry-run")
-	if !strings.Contains(out, "queue blood: new") || !strings.Contains(out, "nothing was changed") {
+	if !strings.Contains(out, "queue blood: would be made") || !strings.Contains(out, "nothing was changed") {
 		t.Errorf("dry run:\n%s", out)
 	}
 	if sites, err := s.Client.Sites(t.Context()); err != nil || len(sites) != 0 {
@@ -105,8 +105,8 @@ func TestApplyChangesOnlyTheDifference(t *testing.T) {
 	}
 	out := ok(t, s, "apply", "-f", file, "--prune")
 	for _, want := range []string{
-		"site clinic: as it is", "queue internal: changes", "classes.return: {} → –", "queue blood: as it is",
-		"counter room-3: as it is", "counter room-4: changes", "counter blood-2: new", "counter blood-1: deleted", "4 changed",
+		"site clinic: as it is", "queue internal: changed", "classes.return: {} → –", "queue blood: as it is",
+		"counter room-3: as it is", "counter room-4: changed", "counter blood-2: new", "counter blood-1: deleted", "4 changed",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -118,6 +118,50 @@ func TestApplyChangesOnlyTheDifference(t *testing.T) {
 	}
 	if site, err := s.Client.GetSite(t.Context(), "clinic"); err != nil || site.Version != 1 {
 		t.Errorf("the site was written: version %d, %v", site.Version, err)
+	}
+}
+
+// TestPruneTellsWhatItDid: a counter with a token stays, and nothing says that
+// it went.
+func TestPruneTellsWhatItDid(t *testing.T) {
+	t.Parallel()
+	s := dengxutest.NewServer(t)
+	s.Join("main", 1)
+	ok(t, s, "call-next", "1")
+	file := filepath.Join(t.TempDir(), "main.yaml")
+	if err := os.WriteFile(file, []byte("site: main\nqueues:\n  main: {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const hindered = "counter 1: would be deleted, but it still has A001"
+	if out := ok(t, s, "apply", "-f", file, "--prune", "--dry-run"); !strings.Contains(out, hindered) {
+		t.Errorf("dry run: no %q in\n%s", hindered, out)
+	}
+	r := ctl(t, s, "apply", "-f", file, "--prune")
+	if r.code != ExitRefused || strings.Contains(r.out, "deleted") || !strings.Contains(r.err, "counter 1: conflict") {
+		t.Errorf("exit %d: %s\n%s", r.code, r.err, r.out)
+	}
+	ok(t, s, "complete", "--of-site", "main", "A001")
+	if out := ok(t, s, "apply", "-f", file, "--prune"); !strings.Contains(out, "counter 1: deleted\n") {
+		t.Errorf("after the token has gone:\n%s", out)
+	}
+}
+
+// TestAListTellsOfMore: a list that was cut says so, and how to go on.
+func TestAListTellsOfMore(t *testing.T) {
+	t.Parallel()
+	s := dengxutest.NewServer(t)
+	s.Join("main", 5)
+	out := ok(t, s, "tokens", "list", "--site", "main", "--limit", "2")
+	_, cursor, found := strings.Cut(out, "more: --cursor ")
+	if !found || strings.Contains(out, "A003") {
+		t.Fatalf("first page:\n%s", out)
+	}
+	cursor, _, _ = strings.Cut(cursor, ",")
+	if out := ok(t, s, "tokens", "list", "--site", "main", "--cursor", cursor); strings.Contains(out, "A002") || !strings.Contains(out, "A005") || strings.Contains(out, "more:") {
+		t.Errorf("second page:\n%s", out)
+	}
+	if out := ok(t, s, "tokens", "list", "--site", "main", "--limit", "2", "--all"); !strings.Contains(out, "A005") || strings.Contains(out, "more:") {
+		t.Errorf("all:\n%s", out)
 	}
 }
 
@@ -169,6 +213,7 @@ func TestAPersonsWayAtTheTerminal(t *testing.T) {
 		{append([]string{"move", "--place", "tail", "--reason", "asked to"}, number...), "waiting"},
 		{[]string{"call-next", "2"}, "calling"},
 		{append([]string{"miss"}, number...), "scheduled"},
+		{append([]string{"position"}, number...), "scheduled until "},
 		{append([]string{"reinstate"}, number...), "waiting"},
 		{[]string{"call-next", "2"}, "calling"},
 		{append([]string{"complete", "--counter", "2"}, number...), "completed"},
@@ -177,6 +222,7 @@ func TestAPersonsWayAtTheTerminal(t *testing.T) {
 		{[]string{"rate", string(ticket.ID), "5"}, "completed"},
 		{[]string{"show", string(ticket.ID)}, "rating: 5"},
 		{[]string{"history", string(ticket.ID)}, "transfer"},
+		{[]string{"history", string(ticket.ID)}, " UTC "},
 		{[]string{"watch", string(ticket.ID)}, "completed"},
 		{[]string{"tokens", "list", "--site", "main", "--state", "completed"}, ticket.Number},
 		{[]string{"tokens", "list", "--queue", "b"}, "Li Na"},
@@ -184,9 +230,9 @@ func TestAPersonsWayAtTheTerminal(t *testing.T) {
 		{[]string{"counter", "list", "--site", "main"}, "b"},
 		{[]string{"queue", "stats", "b"}, "MEAN WAIT"},
 		{[]string{"queue", "estimate", "main"}, "0 ahead"},
-		{[]string{"queue", "pause", "b", "--reason", "lunch"}, "queue b is paused lunch"},
+		{[]string{"queue", "pause", "b", "--reason", "lunch"}, "queue b is paused: lunch"},
 		{[]string{"queue", "open", "b"}, "queue b is open"},
-		{[]string{"counter", "pause", "2", "--reason", "lunch"}, "counter 2 is paused lunch"},
+		{[]string{"counter", "pause", "2", "--reason", "lunch"}, "counter 2 is paused: lunch"},
 		{[]string{"counter", "open", "2"}, "counter 2 is open"},
 		{[]string{"counter", "close", "2"}, "counter 2 is closed"},
 		{[]string{"queue", "close", "b", "--now"}, "queue b is closed"},
@@ -235,6 +281,7 @@ func TestExitCodesTellWhatHappened(t *testing.T) {
 		{[]string{"queue", "frobnicate"}, ExitUsage},
 		{[]string{"apply", "-f", "/no/such/file"}, ExitUsage},
 		{[]string{"tokens", "list"}, ExitUsage},
+		{[]string{"tokens", "list", "--site", "main", "--queue", "main"}, ExitUsage},
 		{[]string{"complete", "--of-site", "main", "A999"}, ExitRefused},
 		{[]string{"queue", "patch", "main", "{name: x}", "--if-match", "99"}, ExitRefused},
 	} {

@@ -88,19 +88,19 @@ func (s *Said) request() dengxu.VerbRequest {
 }
 
 // token prints a token after a verb.
-func (e *Env) token(t dengxu.Token, err error) error {
+func (e *Env) token(ctx context.Context, t dengxu.Token, err error) error {
 	if err != nil {
 		return err
 	}
-	return e.show(t, func(w io.Writer) { tokenTable(w, []dengxu.Token{t}) })
+	return e.show(t, func(w io.Writer) { e.tokenTable(ctx, w, []dengxu.Token{t}) })
 }
 
-func tokenTable(w io.Writer, tokens []dengxu.Token) {
+func (e *Env) tokenTable(ctx context.Context, w io.Writer, tokens []dengxu.Token) {
 	fmt.Fprintln(w, "NUMBER\tSTATE\tQUEUE\tCOUNTER\tCLASS\tGROUP\tNAME\tWAIT\tJOINED\tTOKEN")
 	for _, t := range tokens {
 		wait := time.Duration(t.WaitSeconds * float64(time.Second)).Round(time.Second)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Number, t.State, t.QueueID, dash(t.CounterID), dash(t.Class),
-			dash(t.PriorityGroup), dash(t.Name), wait, clock(t.JoinedAt), t.ID)
+			dash(t.PriorityGroup), dash(t.Name), wait, clock(t.JoinedAt, e.zone(ctx, t.Site)), t.ID)
 	}
 }
 
@@ -110,8 +110,6 @@ func dash[T ~string](s T) string {
 	}
 	return string(s)
 }
-
-func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }
 
 type joinCmd struct {
 	Queue         dengxu.QueueID `arg:"" help:"The queue."`
@@ -159,7 +157,7 @@ type callNextCmd struct {
 	Counter dengxu.CounterID `arg:"" help:"The counter."`
 	Queue   dengxu.QueueID   `help:"Only of this queue."`
 	Class   string           `help:"Only of this class."`
-	Current string           `enum:",complete,miss,requeue" default:"" help:"What becomes of the token that the counter has: complete, miss, requeue."`
+	Current string           `enum:",complete,miss,requeue" default:"" placeholder:"WHAT" help:"What becomes of the token that the counter has: complete, miss, requeue."`
 	Wait    time.Duration    `help:"Wait so long for somebody."`
 }
 
@@ -176,7 +174,7 @@ func (c *callNextCmd) Run(ctx context.Context, e *Env) error {
 			fmt.Fprintln(w, "nobody to call:", strings.ReplaceAll(outcome.Reason, "_", " "))
 			return
 		}
-		tokenTable(w, []dengxu.Token{*outcome.Token})
+		e.tokenTable(ctx, w, []dengxu.Token{*outcome.Token})
 	})
 }
 
@@ -193,7 +191,8 @@ func (c *callCmd) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	return e.token(e.Client.Call(ctx, c.Counter, id, dengxu.VerbRequest{Version: c.Version, Reason: c.Reason}))
+	t, err := e.Client.Call(ctx, c.Counter, id, dengxu.VerbRequest{Version: c.Version, Reason: c.Reason})
+	return e.token(ctx, t, err)
 }
 
 // verbCmd is any verb that needs nothing but the token; its name is the
@@ -213,7 +212,8 @@ func (c *verbCmd) Run(ctx context.Context, e *Env, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.token(e.Client.Act(ctx, verbOf(k), id, c.request()))
+	t, err := e.Client.Act(ctx, verbOf(k), id, c.request())
+	return e.token(ctx, t, err)
 }
 
 type placeCmd struct {
@@ -243,7 +243,8 @@ func (c *placeCmd) Run(ctx context.Context, e *Env, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.token(e.Client.Act(ctx, verbOf(k), id, req))
+	t, err := e.Client.Act(ctx, verbOf(k), id, req)
+	return e.token(ctx, t, err)
 }
 
 type transferCmd struct {
@@ -268,7 +269,8 @@ func (c *transferCmd) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	return e.token(e.Client.Transfer(ctx, id, req))
+	t, err := e.Client.Transfer(ctx, id, req)
+	return e.token(ctx, t, err)
 }
 
 type editCmd struct {
@@ -287,7 +289,8 @@ func (c *editCmd) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	return e.token(e.Client.Edit(ctx, id, dengxu.TokenEdit{
+	t, err := e.Client.Edit(ctx, id, dengxu.TokenEdit{
 		Version: c.Version, Name: c.Name, Phone: c.Phone, Note: c.Note, Class: c.Class, PartySize: c.PartySize,
-	}))
+	})
+	return e.token(ctx, t, err)
 }

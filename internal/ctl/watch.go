@@ -80,9 +80,18 @@ func (e *Env) position(p dengxu.Position, err error) error {
 	}
 	return e.show(p, func(w io.Writer) {
 		fmt.Fprintln(w, "NUMBER\tSTATE\tAHEAD\tESTIMATE\tQUEUE\tCOUNTER\tMAY")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Number, p.State, ahead(p.Rank), client.Estimate{Estimate: p.Estimate},
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Number, whereabouts(p), ahead(p.Rank), client.Estimate{Estimate: p.Estimate},
 			p.QueueName, dash(p.CounterName), strings.Trim(fmt.Sprint(p.Actions), "[]"))
 	})
+}
+
+// whereabouts is the state, and of somebody who is away the time of coming
+// back.
+func whereabouts(p dengxu.Position) string {
+	if p.State == dengxu.StateScheduled && !p.NotBefore.IsZero() {
+		return "scheduled until " + clock(p.NotBefore, namedZone(p.TimeZone))
+	}
+	return string(p.State)
 }
 
 // Run prints why.
@@ -112,14 +121,22 @@ func (c *historyCmd) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
+	zone := time.UTC
+	if !e.JSON {
+		t, err := e.Client.Token(ctx, id)
+		if err != nil {
+			return err
+		}
+		zone = e.zone(ctx, t.Site)
+	}
 	return e.show(h, func(w io.Writer) {
 		fmt.Fprintln(w, "FROM\tTO\tSTATE\tQUEUE\tCOUNTER\tENDED BY")
 		for _, s := range h.Spans {
 			to := "now"
 			if !s.To.IsZero() {
-				to = clock(s.To)
+				to = clock(s.To, zone)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clock(s.From), to, s.State, dash(s.QueueID), dash(s.CounterID),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clock(s.From, zone), to, s.State, dash(s.QueueID), dash(s.CounterID),
 				strings.TrimSpace(string(s.Verb)+" "+s.Actor))
 		}
 	})
@@ -141,7 +158,7 @@ func (c *watchCmd) Run(ctx context.Context, e *Env) error {
 			}
 			continue
 		}
-		fmt.Fprintf(e.Out, "%s  %s  %-9s  ahead %-4s %s %s\n", clock(p.ServerTime), p.Number, p.State, p.Ahead, p.Estimate, p.CounterName)
+		fmt.Fprintf(e.Out, "%s  %s  %-9s  ahead %-4s %s %s\n", clock(p.ServerTime, namedZone(p.TimeZone)), p.Number, whereabouts(p.Position), p.Ahead, p.Estimate, p.CounterName)
 	}
 	return nil
 }
@@ -152,21 +169,40 @@ type TokensCmd struct {
 }
 
 type tokensList struct {
-	Queue   dengxu.QueueID   `xor:"of" required:"" placeholder:"ID" help:"Of this queue."`
-	Site    dengxu.SiteID    `xor:"of" required:"" placeholder:"ID" help:"Of this site."`
+	Queue   dengxu.QueueID   `xor:"of" placeholder:"ID" help:"Of this queue: this or --site."`
+	Site    dengxu.SiteID    `xor:"of" placeholder:"ID" help:"Of this site: this or --queue."`
 	State   []dengxu.State   `help:"Only in these states."`
 	Number  string           `help:"Only with this number."`
 	Counter dengxu.CounterID `placeholder:"ID" help:"Only at this counter."`
 	Text    string           `short:"q" help:"Part of name, phone, business id or number."`
-	Limit   int              `default:"50" help:"At most so many (${default})."`
+	Limit   int              `default:"50" placeholder:"N" help:"At most so many (${default})."`
+	All     bool             `help:"All of them, whatever --limit says."`
+	Cursor  string           `placeholder:"CURSOR" help:"Go on where a list with more ended."`
 }
 
-// Run prints tokens.
+// Validate refuses a list of nothing.
+func (c *tokensList) Validate() error {
+	switch {
+	case c.Queue == "" && c.Site == "":
+		return errors.New("tokens of what? --queue=ID or --site=ID")
+	case c.Limit < 1:
+		return errors.New("--limit is at least 1")
+	}
+	return nil
+}
+
+// maxPage is how many tokens the server gives at once.
+const maxPage = 200
+
+// Run prints tokens, and how to go on when there are more.
 func (c *tokensList) Run(ctx context.Context, e *Env) error {
-	f := dengxu.TokenFilter{States: c.State, Number: c.Number, CounterID: c.Counter, Text: c.Text}
-	tokens := []dengxu.Token{}
-	for len(tokens) < c.Limit {
-		f.Limit = min(c.Limit-len(tokens), 200)
+	f := dengxu.TokenFilter{States: c.State, Number: c.Number, CounterID: c.Counter, Text: c.Text, Cursor: c.Cursor}
+	list := dengxu.TokenPage{Items: []dengxu.Token{}}
+	for c.All || len(list.Items) < c.Limit {
+		f.Limit = maxPage
+		if !c.All {
+			f.Limit = min(c.Limit-len(list.Items), maxPage)
+		}
 		var page dengxu.TokenPage
 		var err error
 		if c.Queue != "" {
@@ -177,12 +213,19 @@ func (c *tokensList) Run(ctx context.Context, e *Env) error {
 		if err != nil {
 			return err
 		}
-		tokens = append(tokens, page.Items...)
-		if f.Cursor = page.NextCursor; f.Cursor == "" {
+		list.Items, list.AsOf = append(list.Items, page.Items...), page.AsOf
+		f.Cursor, list.NextCursor = page.NextCursor, page.NextCursor
+		if f.Cursor == "" {
 			break
 		}
 	}
-	return e.show(tokens, func(w io.Writer) { tokenTable(w, tokens) })
+	if err := e.show(list, func(w io.Writer) { e.tokenTable(ctx, w, list.Items) }); err != nil {
+		return err
+	}
+	if list.NextCursor != "" {
+		e.say("more: --cursor %s, or --all", list.NextCursor)
+	}
+	return nil
 }
 
 // EventsCmd is `ctl events`.
@@ -204,7 +247,7 @@ func (c *EventsCmd) Run(ctx context.Context, e *Env) error {
 				return err
 			}
 		default:
-			fmt.Fprintf(e.Out, "%s  %-22s %s\n", ev.At.Local().Format(time.TimeOnly), ev.Type, eventText(ev))
+			fmt.Fprintf(e.Out, "%s  %-22s %s\n", clock(ev.At, e.zone(ctx, ev.Site)), ev.Type, eventText(ev))
 		}
 	}
 	return nil

@@ -1,0 +1,33 @@
+package ctl
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dengxu/dengxu"
+)
+
+func TestTellSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	late := dengxu.Errorf(dengxu.TooMany, "not yet")
+	late.RetryAfter = 2830 * time.Millisecond
+	closed := dengxu.Errorf(dengxu.Closed, "closed")
+	closed.RetryAfter = 14*time.Hour + 4*time.Minute + time.Second
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{late, "dengxu: too_many: not yet\n  try again in 2.9 s\n"},
+		{closed, "dengxu: closed: closed\n  try again in 14 h 5 min\n"},
+		{errors.New("no file"), "dengxu: no file\n"},
+		{dengxu.Errorf(dengxu.Unauthenticated, "no"), "DENGXU_KEY"},
+	} {
+		var out strings.Builder
+		Tell(&out, row.err)
+		if !strings.Contains(out.String(), row.want) {
+			t.Errorf("%v:\n%s", row.err, out.String())
+		}
+	}
+}
