@@ -67,7 +67,8 @@ func parseJoin(p *parser, _ line, w words) (doing, error) {
 			return nil, err
 		}
 	}
-	return j, p.fill(w, &j.JoinRequest)
+	err = p.fill(w, &j.JoinRequest)
+	return j, err
 }
 
 // bindJoin gives a joining token its name; of a join of several queues each
@@ -126,7 +127,8 @@ func parseCall(p *parser, _ line, w words) (doing, error) {
 	}
 	c.Queue = dengxu.QueueID(w.take("queue"))
 	if len(args) == 1 {
-		return c, p.fill(w, &c.CallRequest)
+		err = p.fill(w, &c.CallRequest)
+		return c, err
 	}
 	c.name, c.Reason = args[1], w.take("reason")
 	if version := w.take("version"); version != "" {
@@ -230,5 +232,6 @@ func parseTurn(p *parser, _ line, w words) (doing, error) {
 	if err := p.declared(t.Noun, t.ID); err != nil {
 		return nil, err
 	}
-	return t, p.fill(w, &t.DoorRequest)
+	err = p.fill(w, &t.DoorRequest)
+	return t, err
 }

@@ -132,7 +132,8 @@ func parseEstimate(p *parser, _ line, w words) (doing, error) {
 	if err := p.declared(NounQueue, l.id); err != nil {
 		return nil, err
 	}
-	return l, p.fill(w, &l.like)
+	err = p.fill(w, &l.like)
+	return l, err
 }
 
 // heard is an event that must come after the one that was expected before.
