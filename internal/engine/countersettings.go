@@ -17,7 +17,8 @@ const maxServes = 64
 
 // PutCounter replaces a counter's settings, or makes the counter, closed.
 // ifMatch is the version that must stand; 0 means any. Codes: invalid with the
-// field, conflict with reason if_match.
+// field, conflict with reason if_match, or in_use when somebody waits for this
+// counter only in a queue that it would leave.
 func (e *Engine) PutCounter(ctx context.Context, by By, id dengxu.CounterID, set dengxu.Counter, ifMatch uint64) (Done[dengxu.CounterView], error) {
 	return e.setCounter(ctx, by, id, set.Site, ifMatch, func(*counter) (dengxu.Counter, error) { return set, nil })
 }
@@ -98,12 +99,39 @@ func (e *Engine) putCounter(ctx context.Context, p counterPut) (store.Batch, err
 	if err := c.serve(p.w); err != nil {
 		return b, err
 	}
+	if p.old != nil {
+		left := slices.DeleteFunc(slices.Clone(s.queues), func(q *queue) bool { return c.takesFrom(q.id) })
+		if err := e.nobodyBound(ctx, p.old, left); err != nil {
+			return b, err
+		}
+	}
 	b.Op = p.by.op("counter")
 	b.Docs = append(b.Docs, rawWrite(store.DocCounter, string(p.id), s.id, raw, version))
 	event := changedEvent(dengxu.EventCounterChanged, version+1, p.by)
 	event.Counter = p.id
 	b.Events = append(b.Events, event)
 	return b, nil
+}
+
+// nobodyBound refuses, with in_use, to take a counter from queues in which
+// somebody waits for it and for no other.
+func (e *Engine) nobodyBound(ctx context.Context, c *counter, queues []*queue) error {
+	ask := store.Ask{Partition: c.site.partition}
+	for _, q := range queues {
+		ask.Lines = append(ask.Lines, q.line())
+	}
+	v, err := e.view(ctx, ask)
+	if err != nil {
+		return err
+	}
+	for _, line := range v.Lines {
+		for _, lane := range line.Lanes {
+			if lane.Lane.Class == store.BoundTo(c.id) && lane.Len > 0 {
+				return errInUse("somebody waits for this counter only")
+			}
+		}
+	}
+	return nil
 }
 
 // checkCounter cleans a counter's settings and checks what can be judged
@@ -179,23 +207,15 @@ func (e *Engine) DeleteCounter(ctx context.Context, by By, id dengxu.CounterID, 
 }
 
 func (e *Engine) deleteCounter(ctx context.Context, by By, c *counter) (store.Batch, error) {
-	ask := store.Ask{Partition: c.site.partition, Counters: []dengxu.CounterID{c.id}}
-	for _, q := range c.site.queues {
-		ask.Lines = append(ask.Lines, q.line())
-	}
-	v, err := e.view(ctx, ask)
+	v, err := e.view(ctx, store.Ask{Partition: c.site.partition, Counters: []dengxu.CounterID{c.id}})
 	if err != nil {
 		return store.Batch{}, err
 	}
 	if len(v.Counters[0]) > 0 {
 		return store.Batch{}, errInUse("the counter still has tokens")
 	}
-	for _, line := range v.Lines {
-		for _, lane := range line.Lanes {
-			if lane.Lane.Class == store.BoundTo(c.id) && lane.Len > 0 {
-				return store.Batch{}, errInUse("somebody waits for this counter only")
-			}
-		}
+	if err := e.nobodyBound(ctx, c, c.site.queues); err != nil {
+		return store.Batch{}, err
 	}
 	touch, err := c.site.touch()
 	b := store.Batch{

@@ -22,7 +22,8 @@ func (e *Engine) OtherTokens(ctx context.Context, ev store.Event) error {
 	}
 	switch ev.Type { //nolint:exhaustive // the others free or bind nobody
 	case dengxu.EventCalled, dengxu.EventCompleted, dengxu.EventMissed, dengxu.EventRequeued,
-		dengxu.EventDeferred, dengxu.EventCancelled, dengxu.EventAbandoned, dengxu.EventTransferred:
+		dengxu.EventDeferred, dengxu.EventCancelled, dengxu.EventAbandoned, dengxu.EventTransferred,
+		dengxu.EventUndone:
 	default:
 		return nil
 	}
