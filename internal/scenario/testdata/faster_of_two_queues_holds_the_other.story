@@ -26,3 +26,14 @@ after 1s
 expect ann.xray waiting rank=0 place=09:00
 expect event due ann.xray
 call x → ann.xray
+# Taken up again by an undo, the other one steps back again.
+join cid business=8 queues=blood,xray → A002 X003
+complete ann.xray
+call b → cid.blood
+start cid.blood
+complete cid.blood
+after 1s
+expect cid.xray waiting
+undo cid.blood → serving
+after 1s
+expect cid.xray scheduled reason=other_token
