@@ -20,8 +20,10 @@ import (
 // next is judged.
 
 const (
-	// groupCalls is how many calls one group takes.
-	groupCalls = 256
+	// groupCalls is how many calls one group takes. Of 256 callers at once some
+	// are then judged while others are synced or wake up; at 256 the committer
+	// and the disk waited for each other (64k to 48k joins/s).
+	groupCalls = 96
 	// groupBytes ends a group early, so that a batch stays far below pebble's
 	// memtable.
 	groupBytes = 4 << 20
