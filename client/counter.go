@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -64,11 +66,14 @@ type Counter struct {
 	// its answer is definite. It holds that key; capacity one makes it a lock
 	// that a context can leave.
 	turn chan string
+
+	mu   sync.Mutex                  // guards what follows
+	mine map[dengxu.TokenID]struct{} // tokens from Next that are still here, as far as is known
 }
 
 // Counter returns the counter with this id, without speaking to the server.
 func (c *Client) Counter(id dengxu.CounterID) *Counter {
-	k := &Counter{c: c, id: id, turn: make(chan string, 1)}
+	k := &Counter{c: c, id: id, turn: make(chan string, 1), mine: make(map[dengxu.TokenID]struct{})}
 	k.turn <- ""
 	return k
 }
@@ -77,11 +82,15 @@ func (c *Client) Counter(id dengxu.CounterID) *Counter {
 func (k *Counter) ID() dengxu.CounterID { return k.id }
 
 // Next calls the next token of the counter's queues and waits for somebody
-// when there is nobody. It returns when ctx ends, when the server refuses
-// (conflict with the token that the counter still has), or when the server
-// stays away for longer than the budget. It keeps one idempotency key until it
-// has a definite answer: after an error, Next again returns the token that a
-// lost answer had called, and never a second one.
+// when there is nobody. It returns when ctx ends, when the server refuses, or
+// when the server stays away for longer than the budget. It keeps one
+// idempotency key until it has a definite answer: after an error, Next again
+// returns the token that a lost answer had called, and never a second one.
+//
+// A counter that has no room for another token is a conflict while the one it
+// has came from this Counter. One that it has from before, because the program
+// was started again, is taken over: Next returns it, called or served already.
+// So is one that a verb could not act on because it had changed.
 func (k *Counter) Next(ctx context.Context) (*dengxu.Token, error) {
 	var key string
 	select {
@@ -100,10 +109,14 @@ func (k *Counter) Next(ctx context.Context) (*dengxu.Token, error) {
 			if definite(err) {
 				key = ""
 			}
+			if t := k.left(ctx, err); t != nil {
+				return t, nil
+			}
 			return nil, err
 		}
 		if outcome.Token != nil {
 			key = ""
+			k.take(outcome.Token.ID)
 			return outcome.Token, nil
 		}
 		// A server that answers at once that there is nobody, because it
@@ -112,6 +125,44 @@ func (k *Counter) Next(ctx context.Context) (*dengxu.Token, error) {
 			return nil, ended(ctx)
 		}
 	}
+}
+
+// left is a token that a full counter has and that did not come from Next; nil
+// when err says something else, or there is none.
+func (k *Counter) left(ctx context.Context, err error) *dengxu.Token {
+	if dengxu.ReasonOf(err) != "counter_busy" {
+		return nil
+	}
+	if e, ok := errors.AsType[*dengxu.Error](err); ok && e.Token != nil && k.take(e.Token.ID) {
+		return e.Token
+	}
+	view, err := k.View(ctx) // the refusal shows one token of several
+	if err != nil {
+		return nil // the refusal is the better answer
+	}
+	for i := range view.Tokens {
+		if t := &view.Tokens[i]; t.State.AtCounter() && k.take(t.ID) {
+			return t
+		}
+	}
+	return nil
+}
+
+// take notes a token as one that Next returned, and reports whether it was
+// none.
+func (k *Counter) take(id dengxu.TokenID) (first bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, old := k.mine[id]
+	k.mine[id] = struct{}{}
+	return !old
+}
+
+// leave notes that a token is not this Counter's any more.
+func (k *Counter) leave(id dengxu.TokenID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.mine, id)
 }
 
 // definite reports whether err is the server's decision, after which the key
@@ -223,7 +274,13 @@ func (k *Counter) act(ctx context.Context, verb dengxu.Verb, t *dengxu.Token, re
 	req.Version, req.CounterID = t.Version, k.id
 	after, err := k.c.Act(ctx, verb, t.ID, req)
 	if err != nil {
+		if dengxu.ReasonOf(err) == "stale_version" {
+			k.leave(t.ID)
+		}
 		return nil, err
+	}
+	if !after.State.AtCounter() {
+		k.leave(t.ID)
 	}
 	*t = after
 	return t, nil

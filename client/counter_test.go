@@ -67,13 +67,49 @@ func TestNextTakesANewKeyAfterARefusal(t *testing.T) {
 	t.Parallel()
 	l := &line{handler: answerProblem(409, `{"code":"conflict","reason":"counter_busy","token":{"token_id":"t0"}}`)}
 	room := over(t, l, Options{}).Counter("room-3")
+	room.take("t0")
 	for range 2 {
 		if _, err := room.Next(t.Context()); dengxu.ReasonOf(err) != "counter_busy" {
 			t.Fatalf("%v, want counter_busy", err)
 		}
 	}
-	if reqs := l.requests(); reqs[0].key == reqs[1].key {
+	if reqs := l.requests(); reqs[0].key == reqs[2].key { // between them it looked what the counter has
 		t.Error("a refused key was used again")
+	}
+}
+
+// TestNextTakesOverWhatTheCounterHas: a program that was started again goes on
+// with the token that its counter has, once; its own one is a conflict.
+func TestNextTakesOverWhatTheCounterHas(t *testing.T) {
+	t.Parallel()
+	busy := answerProblem(409, `{"code":"conflict","reason":"counter_busy","token":{"token_id":"t0","number":"A001","version":7}}`)
+	view := answerJSON(200, `{"tokens":[{"token_id":"t9","state":"held"},{"token_id":"t0","state":"calling"},{"token_id":"t1","state":"serving"}]}`)
+	l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet:
+			view(w, r)
+		case strings.HasSuffix(r.URL.Path, "/miss"):
+			answerProblem(409, `{"code":"conflict","reason":"stale_version"}`)(w, r)
+		default:
+			busy(w, r)
+		}
+	}}
+	room := over(t, l, Options{}).Counter("room-3")
+	first, err := room.Next(t.Context())
+	if err != nil || first.ID != "t0" || first.Version != 7 {
+		t.Fatalf("first: %v, %v", first, err)
+	}
+	if second, err := room.Next(t.Context()); err != nil || second.ID != "t1" {
+		t.Fatalf("second: %v, %v", second, err)
+	}
+	if _, err := room.Next(t.Context()); dengxu.ReasonOf(err) != "counter_busy" {
+		t.Fatalf("third: %v, want counter_busy", err)
+	}
+	if _, err := room.Miss(t.Context(), first); dengxu.ReasonOf(err) != "stale_version" {
+		t.Fatal(err)
+	}
+	if again, err := room.Next(t.Context()); err != nil || again.ID != "t0" {
+		t.Fatalf("after it changed: %v, %v", again, err)
 	}
 }
 

@@ -20,6 +20,7 @@ type problem struct {
 	Reason string        `json:"reason"`
 	Field  string        `json:"field"`
 	Token  *dengxu.Token `json:"token"`
+	Retry  float64       `json:"retry_after_seconds"` // finer than the header
 }
 
 // readProblem turns a refusal into an error. What is not a problem document,
@@ -35,7 +36,7 @@ func readProblem(resp *http.Response) *dengxu.Error {
 		Reason:     p.Reason,
 		Message:    cmp.Or(p.Detail, p.Title, "the server answered "+resp.Status),
 		Field:      p.Field,
-		RetryAfter: retryAfter(resp.Header),
+		RetryAfter: cmp.Or(seconds(p.Retry), retryAfter(resp.Header)),
 		Token:      p.Token,
 	}
 }
@@ -64,11 +65,19 @@ func codeOf(status int) dengxu.Code {
 	return dengxu.Invalid
 }
 
+// seconds is a number of seconds that makes sense; 0 for any other.
+func seconds(n float64) time.Duration {
+	if n > 0 && n < 1e9 {
+		return time.Duration(n * float64(time.Second))
+	}
+	return 0
+}
+
 // retryAfter reads seconds or a date; 0 = nothing said.
 func retryAfter(h http.Header) time.Duration {
 	v := h.Get("Retry-After")
-	if seconds, err := strconv.ParseFloat(v, 64); err == nil && seconds > 0 && seconds < 1e9 {
-		return time.Duration(seconds * float64(time.Second))
+	if n, err := strconv.ParseFloat(v, 64); err == nil && seconds(n) > 0 {
+		return seconds(n)
 	}
 	if at, err := http.ParseTime(v); err == nil {
 		return max(0, time.Until(at))
