@@ -275,8 +275,8 @@ func (e *Engine) refuseShut(ctx context.Context, by By, q *queue, t *store.Token
 // opening hours tell.
 func (q *queue) errShut(reason string, now int64) error {
 	err := dengxu.Errorf(dengxu.Closed, "queue %s does not give numbers now: %s%s", q.id, reason, because(q.state.Reason)).Because(reason)
-	if q.site.hours == nil {
-		return err
+	if q.site.hours == nil || q.state.Hours == hoursOpen {
+		return err // shut by hand: who knows until when
 	}
 	if opens, ok := q.site.hours.nextOpening(now); ok {
 		err.Message += "; it opens at " + at(opens).In(q.site.zone).Format("15:04 on Monday 2 January")
