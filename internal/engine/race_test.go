@@ -91,3 +91,21 @@ func TestACallThatFoundNobodyIsNotDenied(t *testing.T) {
 	}
 	r.state(a.ID, dengxu.StateCompleted)
 }
+
+func TestARepeatSeesWhatTheFirstChanged(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	other, err := Open(t.Context(), Options{Store: r.store}) // another process, with the picture of before
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := staffer
+	by.Key = "k"
+	req := dengxu.DoorRequest{Reason: "lunch"}
+	for i, e := range []*Engine{r.Engine, other} {
+		done, err := e.SetDoor(t.Context(), by, "main", "pause", req)
+		if err != nil || done.Replayed != (i == 1) || done.Value.Door != dengxu.DoorPaused || done.Value.DoorReason != "lunch" {
+			t.Errorf("engine %d: replayed %v, door %s %q, %v", i, done.Replayed, done.Value.Door, done.Value.DoorReason, err)
+		}
+	}
+}

@@ -57,11 +57,18 @@ func (e *Engine) change(ctx context.Context, c amendment) (replayed bool, err er
 	fresh := false
 	for range maxTries {
 		res, err := e.commit(ctx, c.decide)
-		if err == nil {
-			return res.Replayed, nil
+		seen := res.Replayed
+		if err != nil {
+			var lookErr error
+			if seen, lookErr = e.seen(ctx, c); lookErr != nil {
+				return false, lookErr
+			}
 		}
-		if seen, lookErr := e.seen(ctx, c); seen || lookErr != nil {
-			return seen, lookErr
+		if seen {
+			return true, e.refresh(ctx) // the picture may be that of before the first
+		}
+		if err == nil {
+			return false, nil
 		}
 		refused, ok := errors.AsType[*store.Refused](err)
 		counted := ok && countOf(refused.By)
