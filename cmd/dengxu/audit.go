@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dengxu/dengxu/client"
@@ -16,17 +17,25 @@ const (
 )
 
 type auditCmd struct {
-	URL   string `xor:"of" required:"" placeholder:"URL" help:"Ask a running server."`
-	Data  string `xor:"of" required:"" type:"path" placeholder:"DIR" help:"Read the data folder of a server that is stopped."`
-	Store string `xor:"of" required:"" placeholder:"URL" help:"Read a store: pebble:DIR."`
+	URL   string `xor:"of" placeholder:"URL" help:"Ask a running server; one of --url, --data, --store."`
+	Data  string `xor:"of" type:"path" placeholder:"DIR" help:"Read the data folder of a server that is stopped."`
+	Store string `xor:"of" placeholder:"URL" help:"Read a store: pebble:DIR."`
 	Key   string `env:"DENGXU_KEY,DENGXU_ADMIN_KEY" placeholder:"KEY" help:"Admin key, with --url."`
+}
+
+// Validate refuses an audit of nothing.
+func (c *auditCmd) Validate() error {
+	if c.URL == "" && c.Data == "" && c.Store == "" {
+		return errors.New("audit of what? --url=URL, --data=DIR or --store=URL")
+	}
+	return nil
 }
 
 // Run prints what is wrong and exits with what it means.
 func (c *auditCmd) Run(ctx context.Context, s ctl.Streams) error {
 	found, err := c.findings(ctx)
 	if err != nil {
-		fmt.Fprintln(s.Err, "dengxu: audit:", err)
+		ctl.Tell(s.Err, fmt.Errorf("audit: %w", err))
 		return auditUnreadable
 	}
 	for _, f := range found {

@@ -76,8 +76,7 @@ func run(ctx context.Context, args []string, s ctl.Streams) int {
 		err = k.Run()
 	} else {
 		if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context != nil {
-			fmt.Fprintln(s.Err, "dengxu:", err)
-			_ = p.Context.PrintUsage(true) // to a terminal that may be gone
+			fmt.Fprintf(s.Err, "dengxu: %v\n  all about it: %s --help\n", err, named(p.Context))
 			return ctl.ExitUsage
 		}
 	}
@@ -85,9 +84,20 @@ func run(ctx context.Context, args []string, s ctl.Streams) int {
 		return int(code)
 	}
 	if err != nil {
-		fmt.Fprintln(s.Err, "dengxu:", err)
+		ctl.Tell(s.Err, err)
 	}
 	return ctl.ExitCode(err)
+}
+
+// named is the last command that a command line named.
+func named(k *kong.Context) string {
+	name := "dengxu"
+	for _, p := range k.Path {
+		if p.Command != nil {
+			name += " " + p.Command.Name
+		}
+	}
+	return name
 }
 
 type versionCmd struct{}

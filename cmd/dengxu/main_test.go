@@ -163,6 +163,10 @@ func TestTheFirstMinutes(t *testing.T) {
 		t.Errorf("after the stop:\n%s", s.out)
 	}
 
+	if !strings.Contains(s.out.String(), "acknowledged changes are on disk") {
+		t.Errorf("after the stop:\n%s", s.out)
+	}
+
 	if code, out, errs := command(t, "audit", "--data", data); code != 0 || !strings.Contains(out, "clean") {
 		t.Errorf("audit: %d %s %s", code, out, errs)
 	}
@@ -177,8 +181,12 @@ func TestTheFirstMinutes(t *testing.T) {
 	if code, out, errs := command(t, "audit", "--url", s.url, "--key", key); code != 0 || !strings.Contains(out, "clean") {
 		t.Errorf("audit of the running server: %d %s %s", code, out, errs)
 	}
-	if code, _, errs := command(t, "audit", "--data", data); code != 2 || errs == "" {
+	if code, _, errs := command(t, "audit", "--data", data); code != 2 || !strings.Contains(errs, "in use by another dengxu\n") {
 		t.Errorf("audit of a folder in use: %d %s", code, errs)
+	}
+	taken := strings.TrimPrefix(s.url, "http://")
+	if code, _, errs := command(t, "serve", "--listen", taken, "--store", "memory:"); code != 2 || !strings.Contains(errs, "try --listen") {
+		t.Errorf("a taken port: %d %s", code, errs)
 	}
 }
 
@@ -255,6 +263,26 @@ func TestReplayPrintsTheComparison(t *testing.T) {
 	}
 }
 
+// TestAWrongOptionIsUsage: what the options say is refused as what they are,
+// not as a refusal of the server.
+func TestAWrongOptionIsUsage(t *testing.T) {
+	t.Setenv("DENGXU_ADMIN_KEY", "short")
+	code, _, errs := command(t, "serve", "--listen", "127.0.0.1:0", "--store", "memory:")
+	if code != ctl.ExitUsage || !strings.Contains(errs, "16 to 128") {
+		t.Errorf("a short admin key: exit %d, %s", code, errs)
+	}
+	if _, _, errs := command(t, "backup"); strings.Count(errs, "\n") != 2 || !strings.Contains(errs, "dengxu --help") {
+		t.Errorf("an unknown command:\n%s", errs)
+	}
+	if _, _, errs := command(t, "ctl", "tokens", "list"); !strings.Contains(errs, "dengxu ctl tokens list --help") {
+		t.Errorf("a list of nothing:\n%s", errs)
+	}
+	_, out, _ := command(t, "ctl", "tokens", "list", "--help")
+	if usage, _, _ := strings.Cut(out, "\n"); strings.Contains(usage, "--site") {
+		t.Errorf("one of two flags reads as needed: %s", usage)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -266,7 +294,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"--help"}, 0, "serve"},
 		{[]string{"ctl", "--help"}, 0, "apply"},
 		{[]string{"frobnicate"}, 2, ""},
-		{[]string{"serve", "--store", "redis://x"}, 1, ""},
+		{[]string{"serve", "--store", "redis://x"}, 2, ""},
+		{[]string{"serve", "--cors-origin", "foo"}, 2, ""},
 		{[]string{"audit"}, 2, ""},
 		{[]string{"audit", "--data", "/no/such/folder"}, 2, ""},
 		{[]string{"ctl", "--url", "http://127.0.0.1:1", "queue", "list"}, 3, ""},

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
 	"os"
+	"syscall"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/app"
@@ -36,8 +38,25 @@ type serveCmd struct {
 	Config string `env:"DENGXU_CONFIG" placeholder:"FILE" help:"YAML file with these settings; an unknown key is an error."`
 }
 
-// Run serves until it is told to end, and drains.
+// Run serves until it is told to end, and drains. An option that cannot be
+// meant is a mistake of the command line, like one that does not exist.
 func (c *serveCmd) Run(ctx context.Context, s ctl.Streams) error {
+	err := c.serve(ctx, s)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		fmt.Fprintf(s.Err, "dengxu: %v\n  is another server there? try --listen 127.0.0.1:8081, and DENGXU_URL=http://127.0.0.1:8081 for ctl\n", err)
+		return exit(ctl.ExitUsage)
+	}
+	if dengxu.CodeOf(err) == dengxu.Invalid {
+		ctl.Tell(s.Err, err)
+		return exit(ctl.ExitUsage)
+	}
+	return err
+}
+
+func (c *serveCmd) serve(ctx context.Context, s ctl.Streams) error {
 	set, err := c.inForce()
 	if err != nil {
 		return err
@@ -60,8 +79,16 @@ func (c *serveCmd) Run(ctx context.Context, s ctl.Streams) error {
 	if err := a.Run(ctx, func() { greet(s.Out, a, cmp.Or(set.Data, "./dengxu-data")) }); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.Out, "stopped: everything that was acknowledged is kept as the store says")
+	fmt.Fprintln(s.Out, farewell(a))
 	return nil
+}
+
+// farewell says what is left after the end.
+func farewell(a *app.App) string {
+	if a.About().Durability == "D2" {
+		return "stopped: all acknowledged changes are on disk"
+	}
+	return "stopped"
 }
 
 // inForce lays flags and variables over the file.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -86,6 +87,11 @@ func New(o Options) (*App, error) {
 			return nil, dengxu.Fieldf(dengxu.Invalid, "public_url", "%q is not an http or https address", o.PublicURL)
 		}
 	}
+	for _, origin := range o.CORSOrigins {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil {
+			return nil, dengxu.Fieldf(dengxu.Invalid, "cors_origin", "%q is not an origin such as https://tickets.example", origin)
+		}
+	}
 	if err := checkStore(o.StoreURL); err != nil {
 		return nil, err
 	}
@@ -142,6 +148,11 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	endFeed := a.runLoops()
+	for _, f := range a.followers {
+		if err := f.locate(ctx); err != nil {
+			return fmt.Errorf("find where other tokens go on: %w", err)
+		}
+	}
 	m := newMetrics(a.store.About(), a.o.Version)
 	if err := a.serveAdmin(ctx, m); err != nil {
 		return err

@@ -72,20 +72,45 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
+// locate finds where the follower goes on. It runs before anything is served:
+// one that never was here begins at the log's end, and what is committed from
+// then on must not be missed.
+func (f *follower) locate(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.find(ctx)
+}
+
+// find is locate for whoever holds mu.
+func (f *follower) find(ctx context.Context) error {
+	if f.found {
+		return nil
+	}
+	at, known, err := f.engine.Consumed(ctx, otherTokens, f.partition)
+	if err != nil {
+		return err
+	}
+	at.Partition = f.partition
+	f.saved = at
+	if !known {
+		// An unknown epoch is answered with a reset to the log's end.
+		page, err := f.store.Events(ctx, at, 1)
+		if err != nil {
+			return err
+		}
+		f.saved, at = store.Cursor{}, page.End
+		at.Partition = f.partition
+	}
+	f.at, f.found = at, true
+	return nil
+}
+
 // drain handles everything up to the log's end.
 func (f *follower) drain(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.found {
-		at, known, err := f.engine.Consumed(ctx, otherTokens, f.partition)
-		if err != nil {
-			return err
-		}
-		at.Partition = f.partition
-		f.at, f.saved, f.found = at, at, true
-		if !known { // an unknown epoch is answered with a reset to the log's end
-			f.saved = store.Cursor{}
-		}
+	if err := f.find(ctx); err != nil {
+		return err
 	}
 	for {
 		page, err := f.store.Events(ctx, f.at, followBatch)

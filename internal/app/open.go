@@ -33,11 +33,24 @@ func openStore(o Options) (store.Store, error) {
 	}
 	dir := storeDir(o)
 	s, err := pebblestore.Open(pebblestore.Options{Dir: dir, Logger: o.Logger})
+	if errors.Is(err, store.ErrUnavailable) { // in use; the error names the folder
+		return nil, startError{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
 	return s, nil
 }
+
+// startError leaves out what a store says of every failed request: that nothing
+// was done.
+type startError struct{ err error }
+
+func (e startError) Error() string {
+	return strings.TrimSuffix(e.err.Error(), ": "+store.ErrUnavailable.Error())
+}
+
+func (e startError) Unwrap() error { return e.err }
 
 // storeDir is the folder of the embedded store.
 func storeDir(o Options) string {

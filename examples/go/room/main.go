@@ -1,11 +1,13 @@
 // Command room works a counter: it calls, asks whether the person came, and
 // completes or misses.
 //
-//	DENGXU_KEY=… go run ./examples/go/room 1
+//	export DENGXU_KEY=…   # and DENGXU_URL, if it is not http://127.0.0.1:8080
+//	go run ./examples/go/room 1
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -22,6 +24,9 @@ func main() {
 	stop()
 	if err != nil && dengxu.CodeOf(err) != dengxu.Canceled {
 		fmt.Fprintln(os.Stderr, "room:", err)
+		if dengxu.CodeOf(err) == dengxu.Unauthenticated {
+			fmt.Fprintln(os.Stderr, "  give the server's key in DENGXU_KEY")
+		}
 		os.Exit(1)
 	}
 }
@@ -30,14 +35,14 @@ func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return dengxu.Errorf(dengxu.Invalid, "usage: room COUNTER")
 	}
-	c, err := client.New(client.Options{URL: "http://127.0.0.1:8080", Key: os.Getenv("DENGXU_KEY")})
+	c, err := client.New(client.Options{URL: cmp.Or(os.Getenv("DENGXU_URL"), "http://127.0.0.1:8080"), Key: os.Getenv("DENGXU_KEY")})
 	if err != nil {
 		return err
 	}
 	keys := bufio.NewScanner(os.Stdin)
 	room := c.Counter(dengxu.CounterID(args[0])) // Next keeps one idempotency key until it has a definite answer
 	for {
-		t, err := room.Next(ctx) // waits for a person; returns when ctx ends
+		t, err := room.Next(ctx) // waits for a person; after a restart it takes over the one that is here
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,12 @@
 // Command ticket takes a number in a queue and follows it until the visit is
 // over.
 //
-//	DENGXU_KEY=… go run ./examples/go/ticket main
+//	export DENGXU_KEY=…   # and DENGXU_URL, if it is not http://127.0.0.1:8080
+//	go run ./examples/go/ticket main
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,6 +22,9 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ticket:", err)
+		if dengxu.CodeOf(err) == dengxu.Unauthenticated {
+			fmt.Fprintln(os.Stderr, "  give the server's key in DENGXU_KEY")
+		}
 		os.Exit(1)
 	}
 }
@@ -28,7 +33,7 @@ func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return dengxu.Errorf(dengxu.Invalid, "usage: ticket QUEUE")
 	}
-	c, err := client.New(client.Options{URL: "http://127.0.0.1:8080", Key: os.Getenv("DENGXU_KEY")})
+	c, err := client.New(client.Options{URL: cmp.Or(os.Getenv("DENGXU_URL"), "http://127.0.0.1:8080"), Key: os.Getenv("DENGXU_KEY")})
 	if err != nil {
 		return err
 	}
