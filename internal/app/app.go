@@ -153,11 +153,6 @@ func (a *App) start(ctx context.Context) error {
 			return fmt.Errorf("find where other tokens go on: %w", err)
 		}
 	}
-	for _, f := range a.followers {
-		if err := f.locate(ctx); err != nil {
-			return fmt.Errorf("find where other tokens go on: %w", err)
-		}
-	}
 	m := newMetrics(a.store.About(), a.o.Version)
 	if err := a.serveAdmin(ctx, m); err != nil {
 		return err
