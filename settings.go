@@ -32,7 +32,7 @@ type Queue struct {
 	Prefix                 *string           `json:"prefix,omitempty" maxLength:"8" doc:"default A"`
 	NumberWidth            *int              `json:"number_width,omitempty" minimum:"1" maximum:"9" doc:"default 3; only pads"`
 	FirstNumber            *int64            `json:"first_number,omitempty" minimum:"0" maximum:"999999999" doc:"default 1"`
-	LastNumber             *int64            `json:"last_number,omitempty" minimum:"0" maximum:"999999999" doc:"absent = no last number"`
+	LastNumber             *int64            `json:"last_number,omitempty" minimum:"1" maximum:"999999999" doc:"absent = no last number"`
 	OnLastNumber           string            `json:"on_last_number,omitempty" enum:"widen,refuse,wrap" doc:"default widen"`
 	Series                 string            `json:"series,omitempty" maxLength:"64" doc:"numbers are unique per site, day and series; default the prefix"`
 	Ordering               string            `json:"ordering,omitempty" enum:"aging,epoch" doc:"default aging; changing it needs an empty line"`

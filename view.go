@@ -21,7 +21,7 @@ type QueueView struct {
 	Queue
 	Door       Door          `json:"door"`
 	DoorReason string        `json:"door_reason,omitempty"`
-	DoorUntil  time.Time     `json:"door_until,omitzero" doc:"when opening hours move the door next"`
+	DoorUntil  time.Time     `json:"door_until,omitzero" doc:"when opening hours move the door next: of a closed one, when it opens"`
 	Counts     map[State]int `json:"counts" doc:"tokens by state; ends as long as they are retained"`
 	JoinsToday int64         `json:"joins_today"`
 	LastCalled *Called       `json:"last_called,omitempty"`
@@ -68,7 +68,8 @@ type KeyView struct {
 	ID      KeyID  `json:"id"`
 	Version uint64 `json:"version"`
 	Key
-	Secret string `json:"secret,omitempty" doc:"only in the answer that made it"`
+	Secret   string   `json:"secret,omitempty" doc:"only in the answer that made it"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // List is one page of anything.

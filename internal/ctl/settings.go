@@ -212,7 +212,7 @@ func orAll[T ~string](ids []T) string {
 // Run prints one key.
 func (c *keyGet) Run(ctx context.Context, e *Env) error {
 	v, err := e.Client.GetKey(ctx, dengxu.KeyID(c.ID.ID))
-	return e.view(v, nil, err)
+	return e.view(v, v.Warnings, err)
 }
 
 // Run makes or replaces a key.
@@ -222,7 +222,7 @@ func (c *keyPut) Run(ctx context.Context, e *Env) error {
 		return err
 	}
 	v, err := e.Client.PutKey(ctx, dengxu.KeyID(c.ID.ID), set, c.IfMatch)
-	return e.view(v, nil, err)
+	return e.view(v, v.Warnings, err)
 }
 
 // Run deletes a key.

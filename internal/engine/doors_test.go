@@ -187,6 +187,33 @@ func TestAManualChangeHoldsUntilTheNextEdge(t *testing.T) {
 	r.door(dengxu.DoorClosed, "last_ticket") // nobody is inside
 }
 
+// TestAShutDoorTellsWhenItOpens: what lies between, such as the day's end, only
+// changes why it is shut.
+func TestAShutDoorTellsWhenItOpens(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.site("hall", office)
+	r.queue("main", `{"site":"hall"}`)
+	until := func(want time.Time) {
+		t.Helper()
+		if q, err := r.Queue(t.Context(), "main"); err != nil || !q.DoorUntil.Equal(want) {
+			t.Errorf("at %s: %s until %s, want %s, %v", r.clock.Wall(), q.Door, q.DoorUntil, want, err)
+		}
+	}
+	until(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)) // Monday, 09:00
+	r.pass(time.Hour)
+	until(time.Date(2026, 3, 2, 11, 30, 0, 0, time.UTC)) // open until the last ticket
+	r.pass(90 * time.Minute)
+	until(time.Date(2026, 3, 2, 13, 0, 0, 0, time.UTC)) // past the last ticket
+	r.pass(6 * time.Hour)
+	until(time.Date(2026, 3, 3, 10, 0, 0, 0, time.UTC)) // 17:30, for today
+	r.move("open", dengxu.DoorRequest{})
+	r.pass(17 * time.Hour)
+	r.pass(60 * time.Minute) // Tuesday, 11:30
+	r.move("open", dengxu.DoorRequest{})
+	until(time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)) // by hand, until closing
+}
+
 func TestNewOpeningHoursMoveTheDoorsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := hall(t)

@@ -137,11 +137,17 @@ func (h *hours) at(t int64) (status string, edge int64) {
 	return hoursClosed, dayEnd
 }
 
-// nextOpening is the first opening after t, if there is one in the next days.
+// openingSearch is how far ahead an opening is looked for: past the longest
+// holidays.
+const openingSearch = 31 * msDay
+
+// nextOpening is the first opening after t, if there is one in the next month.
 func (h *hours) nextOpening(t int64) (opens int64, ok bool) {
-	for _, open := range h.around(t) {
-		if open.from > t {
-			return open.from, true
+	for ahead := int64(0); ahead < openingSearch; ahead += 3 * msDay { // around reaches as far
+		for _, open := range h.around(t + ahead) {
+			if open.from > t {
+				return open.from, true
+			}
 		}
 	}
 	return 0, false

@@ -69,6 +69,18 @@ func TestHoursAt(t *testing.T) {
 	}
 }
 
+func TestNextOpeningIsFoundOverHolidays(t *testing.T) {
+	t.Parallel()
+	const far = `{"mon": ["08:00-12:00"], "dates": {"2026-06-08": "closed", "2026-06-15": "closed"}}`
+	opens, ok := openHours(t, far, "UTC").nextOpening(instant(t, "2026-06-01T12:00:00Z"))
+	if !ok || opens != instant(t, "2026-06-22T08:00:00Z") {
+		t.Errorf("opens at %s, %v", time.UnixMilli(opens).UTC(), ok)
+	}
+	if opens, ok := openHours(t, `{"mon": []}`, "UTC").nextOpening(instant(t, "2026-06-01T12:00:00Z")); ok {
+		t.Errorf("a site that never opens opens at %s", time.UnixMilli(opens).UTC())
+	}
+}
+
 func TestHoursRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

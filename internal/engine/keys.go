@@ -54,14 +54,32 @@ func (k *key) view() dengxu.KeyView {
 	return dengxu.KeyView{ID: k.id, Version: k.version, Key: k.rec.Key}
 }
 
+// keyView is a key with what its settings could do that was perhaps not meant.
+// An id in a scope need not exist: it may come later.
+func (w *world) keyView(k *key) dengxu.KeyView {
+	v := k.view()
+	for _, id := range k.rec.Key.Sites {
+		if w.sites[id] == nil {
+			v.Warnings = append(v.Warnings, fmt.Sprintf("there is no site %s", id))
+		}
+	}
+	for _, id := range k.rec.Key.Queues {
+		if w.queues[id] == nil {
+			v.Warnings = append(v.Warnings, fmt.Sprintf("there is no queue %s", id))
+		}
+	}
+	return v
+}
+
 // Key returns a key without its secret. It returns NotFound for an unknown
 // one.
 func (e *Engine) Key(_ context.Context, id dengxu.KeyID) (dengxu.KeyView, error) {
-	k := e.world.Load().keys[id]
+	w := e.world.Load()
+	k := w.keys[id]
 	if k == nil {
 		return dengxu.KeyView{}, errNoKey(id)
 	}
-	return k.view(), nil
+	return w.keyView(k), nil
 }
 
 // Keys returns all keys by id, without secrets.
@@ -69,7 +87,7 @@ func (e *Engine) Keys(context.Context) ([]dengxu.KeyView, error) {
 	w := e.world.Load()
 	views := make([]dengxu.KeyView, 0, len(w.keys))
 	for _, id := range sortedKeys(w.keys) {
-		views = append(views, w.keys[id].view())
+		views = append(views, w.keyView(w.keys[id]))
 	}
 	return views, nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,22 @@ func TestAKeyOpensWithItsSecretOnly(t *testing.T) {
 	_, err = r.Authenticate(secret)
 	wantCode(t, err, dengxu.Unauthenticated, "")
 	wantCode(t, r.DeleteKey(ctx, staffer, "front_1", 0), dengxu.NotFound, "")
+}
+
+// TestAKeyOfNowhereWarns: a scope may name what comes later, and a slip looks
+// the same.
+func TestAKeyOfNowhereWarns(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	set := dengxu.Key{Role: dengxu.RoleOperator, Sites: []dengxu.SiteID{"hall", "hal"}, Queues: []dengxu.QueueID{"main", "mian"}}
+	done, err := r.PutKey(t.Context(), staffer, "front", set, 0)
+	if want := []string{"there is no site hal", "there is no queue mian"}; err != nil || !slices.Equal(done.Value.Warnings, want) {
+		t.Fatalf("%q, %v, want %q", done.Value.Warnings, err, want)
+	}
+	r.site("hal", `{"time_zone":"UTC"}`)
+	if k, err := r.Key(t.Context(), "front"); err != nil || len(k.Warnings) != 1 {
+		t.Errorf("after the site came: %q, %v", k.Warnings, err)
+	}
 }
 
 func TestAReplayedKeyHasNoSecret(t *testing.T) {

@@ -110,10 +110,25 @@ func (e *Engine) queueView(q *queue, line store.LineView, joins, now int64) deng
 	}
 	return dengxu.QueueView{
 		ID: q.id, Version: q.version, Queue: q.set,
-		Door: q.state.Door, DoorReason: q.state.Reason, DoorUntil: at(q.state.Edge),
+		Door: q.state.Door, DoorReason: q.state.Reason, DoorUntil: at(q.doorUntil(now)),
 		Counts: counts, JoinsToday: joins, LastCalled: e.lastCalled(q.id),
 		AsOf: at(now), Warnings: q.warnings(),
 	}
+}
+
+// doorUntil is when opening hours move the door next, 0 when that is not
+// known: for a door that they have shut, the next opening. The edges before it
+// only change why it is shut.
+func (q *queue) doorUntil(now int64) int64 {
+	last := q.state.Hours == hoursLast && q.state.Door == dengxu.DoorOpen // opened by hand
+	if q.site.hours == nil || q.state.Hours == hoursOpen || last {
+		return q.state.Edge
+	}
+	opens, ok := q.site.hours.nextOpening(now)
+	if !ok {
+		return 0
+	}
+	return opens
 }
 
 // Counter returns a counter's settings in force, its state today and its

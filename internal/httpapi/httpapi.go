@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -43,7 +44,8 @@ type Options struct {
 	Limit func(context.Context, Visit) error
 	// Done is told of every answered request; nil = nobody.
 	Done func(Access)
-	// Pages answers what is no operation of the API; nil = not_found.
+	// Pages answers what is no operation of the API; nil = not_found, and the
+	// documentation for a browser that asks for the root.
 	Pages http.Handler
 }
 
@@ -137,6 +139,12 @@ func config(o Options) huma.Config {
 func (s *server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	if s.Pages != nil {
 		s.Pages.ServeHTTP(w, r)
+		return
+	}
+	if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("Vary", "Accept")
+		http.Redirect(w, r, "/docs", http.StatusFound) // a person who looks what is here
 		return
 	}
 	s.refuse(w, r, dengxu.Errorf(dengxu.NotFound, "there is no operation %s %s", r.Method, r.URL.Path))
