@@ -115,7 +115,18 @@ func (c *counter) stateEvent(next counterState, actor string) (store.EventSpec, 
 }
 
 // clearCounter does req.Current to every token that a counter calls or serves.
+// A token that changes meanwhile is looked at again: it may be gone already.
 func (e *Engine) clearCounter(ctx context.Context, by By, id dengxu.CounterID, site dengxu.SiteID, req dengxu.DoorRequest) error {
+	for range maxTries {
+		err := e.clearOnce(ctx, by, id, site, req)
+		if dengxu.ReasonOf(err) != "stale_version" {
+			return err
+		}
+	}
+	return errContention("clear counter " + string(id))
+}
+
+func (e *Engine) clearOnce(ctx context.Context, by By, id dengxu.CounterID, site dengxu.SiteID, req dengxu.DoorRequest) error {
 	v, err := e.view(ctx, store.Ask{
 		Partition: partitionOfSite(site, e.parts), Counters: []dengxu.CounterID{id},
 	})

@@ -109,3 +109,28 @@ func TestARepeatSeesWhatTheFirstChanged(t *testing.T) {
 		}
 	}
 }
+
+func TestClosingACounterOnceMoreMeanwhile(t *testing.T) {
+	t.Parallel()
+	r, s := raced(t, `{"site":"hall","queues":["main"]}`)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	by := staffer
+	by.Key = "k"
+	shut := func() dengxu.CounterState {
+		done, err := r.SetCounterState(t.Context(), by, "1", "close", dengxu.DoorRequest{Current: "requeue"})
+		if err != nil {
+			t.Fatalf("close: %v", err)
+		}
+		return done.Value.State
+	}
+	s.next = func() { // after it was read that the key is new
+		s.next = func() { shut() } // after the counter's token was read
+	}
+	if got := shut(); got != dengxu.CounterClosed {
+		t.Errorf("the counter is %s", got)
+	}
+	if got := r.state(a.ID, dengxu.StateWaiting); got.Version != 3 {
+		t.Errorf("version %d: put back more than once", got.Version)
+	}
+}
