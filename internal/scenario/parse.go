@@ -72,6 +72,11 @@ func init() {
 	}
 }
 
+// Words are all words that begin a line, sorted.
+func Words() []string {
+	return slices.Sorted(maps.Keys(language))
+}
+
 // verbs are done to one named token.
 var verbs = []dengxu.Verb{
 	dengxu.VerbRecall, dengxu.VerbStart, dengxu.VerbComplete, dengxu.VerbMiss, dengxu.VerbRequeue,
@@ -165,7 +170,7 @@ func (p *parser) line(l line) (*Step, error) {
 	parse, ok := language[w.bare[0]]
 	if !ok {
 		return nil, fmt.Errorf("unknown word %q: a line begins with one of begin, only, %s",
-			w.bare[0], strings.Join(slices.Sorted(maps.Keys(language)), ", "))
+			w.bare[0], strings.Join(Words(), ", "))
 	}
 	if step.do, err = parse(p, l, w); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,54 @@ func TestStories(t *testing.T) {
 					playOn(t, story, hall, how)
 				})
 			}
+		}
+	}
+}
+
+// TestStoriesAndReadmeTellEverything holds the language against its
+// documentation, and the stories against both: a word, a state and a refusal
+// that no story tells is one that nobody tried here.
+func TestStoriesAndReadmeTellEverything(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob("testdata/*.story")
+	var stories strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stories.Write(text)
+	}
+	told := func(word string) bool {
+		return regexp.MustCompile(`\b` + word + `\b`).MatchString(stories.String())
+	}
+	for _, word := range scenario.Words() {
+		if !regexp.MustCompile(`\b` + word + `\b`).Match(readme) {
+			t.Errorf("README.md does not tell the word %s", word)
+		}
+		if !told(word) {
+			t.Errorf("no story tells %s", word)
+		}
+	}
+	for _, state := range dengxu.States() {
+		if state != dengxu.StateFailed && !told(string(state)) { // tasks fail
+			t.Errorf("no story comes to the state %s", state)
+		}
+	}
+	for _, reason := range []string{ // of docs/errors.md, as far as a person in line meets them
+		"already_in_line", "paused", "closing", "closed", "before_opening", "last_ticket", "rejoin_after",
+		"max_length", "daily_quota", "numbers_used_up", "counter_paused", "counter_busy", "not_served",
+		"pick", "move", "state", "other_counter", "stale_version", "max_calls", "defer_max",
+		"confirmed_already", "rated_already", "undo_too_late", "no_room", "too_early", "in_use", "not_empty",
+		"idempotency_key_reused", "has_tokens", "other_classes_waiting", "queue_paused", "queue_closed",
+		"only_absent", "none_waiting", "no_counter_open", "not_enough_data", "not_waiting",
+	} {
+		if !told(reason) {
+			t.Errorf("no story is refused with %s", reason)
 		}
 	}
 }

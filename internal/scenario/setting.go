@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,44 +36,45 @@ func parseSettings(p *parser, l line, w words) (doing, error) {
 	if s.noun != NounSite && s.noun != NounKey && p.site == "" {
 		return nil, fmt.Errorf("a site stands before its queues and counters")
 	}
-	switch s.noun {
-	case NounSite:
-		set := &dengxu.Site{}
-		if err := p.yaml(l, set); err != nil {
-			return nil, err
-		}
-		if set.TimeZone == "" {
-			set.TimeZone = "UTC"
-		}
-		s.set = set
-		err = p.enter(dengxu.SiteID(s.id), set.TimeZone)
-	case NounQueue:
-		set := &dengxu.Queue{}
-		err = p.yaml(l, set)
-		if set.Site == "" {
-			set.Site = p.site
-		}
-		if p.queue == "" {
-			p.queue = dengxu.QueueID(s.id)
-		}
-		s.set = set
-	case NounCounter:
-		set := &dengxu.Counter{}
-		err = p.yaml(l, set)
-		if set.Site == "" {
-			set.Site = p.site
-		}
-		s.set = set
-	case NounKey:
-		set := &dengxu.Key{}
-		err = p.yaml(l, set)
-		s.set = set
-		if s.id == Holder || s.id == Public {
-			err = fmt.Errorf("by=%s means nobody's key", s.id)
-		}
+	s.set = blank(s.noun)
+	if err := p.yaml(l, s.set); err != nil {
+		return nil, err
 	}
 	p.known[s.noun][s.id] = true
-	return s, err
+	return s, p.settle(s)
+}
+
+// blank is settings that say nothing.
+func blank(noun Noun) any {
+	switch noun {
+	case NounSite:
+		return &dengxu.Site{}
+	case NounQueue:
+		return &dengxu.Queue{}
+	case NounCounter:
+		return &dengxu.Counter{}
+	case NounKey:
+	}
+	return &dengxu.Key{}
+}
+
+// settle adds to settings what the story says by where they stand.
+func (p *parser) settle(s setting) error {
+	switch set := s.set.(type) {
+	case *dengxu.Site:
+		set.TimeZone = cmp.Or(set.TimeZone, "UTC")
+		return p.enter(dengxu.SiteID(s.id), set.TimeZone)
+	case *dengxu.Queue:
+		set.Site = cmp.Or(set.Site, p.site)
+		p.queue = cmp.Or(p.queue, dengxu.QueueID(s.id))
+	case *dengxu.Counter:
+		set.Site = cmp.Or(set.Site, p.site)
+	case *dengxu.Key:
+		if s.id == Holder || s.id == Public {
+			return fmt.Errorf("by=%s means nobody's key", s.id)
+		}
+	}
+	return nil
 }
 
 // enter makes a site the one that the story is about. The first one's zone
