@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -40,11 +41,21 @@ func (s *server) describe() {
 	for _, name := range []string{tagJoin, tagHolder, tagCall, tagServe, tagRead, tagManage, tagFeed, tagSystem} {
 		api.Tags = append(api.Tags, &huma.Tag{Name: name})
 	}
+	for i := range s.routes {
+		if r := &s.routes[i]; r.verb != "" {
+			operationOf(api, r).RequestBody.Content["application/json"].Schema = verbSchema(api.Components.Schemas, r.verb)
+		}
+	}
 	// huma describes its own errors beside ours, and the answer that is none.
 	for _, name := range []string{"ErrorModel", "ErrorDetail", "Nothing"} {
 		delete(api.Components.Schemas.Map(), name)
 	}
+	// The body of all verbs is what huma validates by, and nothing to describe.
+	schemas := api.Components.Schemas.Map()
+	whole := schemas[verbBody]
+	delete(schemas, verbBody)
 	spec, err := json.MarshalIndent(api, "", "  ")
+	schemas[verbBody] = whole
 	if err != nil {
 		panic(fmt.Sprintf("httpapi: describe the API: %v", err)) // programmer error: the types are fixed
 	}
@@ -166,8 +177,25 @@ func typeOf(api *huma.OpenAPI, s *huma.Schema) string {
 	case s.Type == "":
 		return "any"
 	}
-	return s.Type
+	return s.Type + bounds(s)
 }
+
+// bounds are the limits of a number or a text, in a few words.
+func bounds(s *huma.Schema) string {
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		return fmt.Sprintf(", %s to %s", plain(*s.Minimum), plain(*s.Maximum))
+	case s.Minimum != nil:
+		return fmt.Sprintf(", at least %s", plain(*s.Minimum))
+	case s.Maximum != nil:
+		return fmt.Sprintf(", at most %s", plain(*s.Maximum))
+	case s.MaxLength != nil:
+		return fmt.Sprintf(", at most %d characters", *s.MaxLength)
+	}
+	return ""
+}
+
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func (s *server) docsHTML(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()

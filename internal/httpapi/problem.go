@@ -106,7 +106,17 @@ func refusal(status int, msg string, errs []error) error {
 	if field == "" {
 		return dengxu.Errorf(dengxu.Invalid, "%s", first.Message)
 	}
+	if form, ok := forms[formOf(field)]; ok && strings.Contains(first.Message, "schema") {
+		return dengxu.Fieldf(dengxu.Invalid, field, "%s must be %s", field, form)
+	}
 	return dengxu.Fieldf(dengxu.Invalid, field, "%s: %s", field, first.Message)
+}
+
+// formOf is the name of a field without where it stands: queues of queues[0].
+func formOf(field string) string {
+	name := field[strings.LastIndexByte(field, '.')+1:]
+	name, _, _ = strings.Cut(name, "[")
+	return name
 }
 
 // problem makes the answer of an error. Of an internal one only the request id

@@ -24,6 +24,7 @@ type route struct {
 	stream       bool   // no deadline
 	status       int    // of success; 0 = 200
 	empty        string // what a 204 means
+	verb         dengxu.Verb // whose body it takes, "" = of its own
 	bind         binder
 
 	takesBody bool // set by op
@@ -114,7 +115,7 @@ func lineRoutes() []route {
 		},
 		{
 			method: post, path: "/counter/{counter_id}/call/{token_id}", id: "call-token", tag: tagCall, summary: "call a given token",
-			notes: "Needs the right pick, and a reason.", roles: staff, scope: onCounter, mutates: true, bind: op((*server).callToken),
+			notes: "Needs the right pick, and a reason.", roles: staff, scope: onCounter, mutates: true, verb: dengxu.VerbCall, bind: op((*server).callToken),
 		},
 	}
 }
@@ -122,14 +123,14 @@ func lineRoutes() []route {
 func holderRoute(verb dengxu.Verb, summary string) route {
 	return route{
 		method: post, path: "/queue/token/{token_id}/" + string(verb), id: "holder-" + string(verb), tag: tagHolder,
-		summary: summary, roles: staff, holder: true, scope: onToken, mutates: true, bind: op(holderVerb(verb)),
+		summary: summary, roles: staff, holder: true, scope: onToken, mutates: true, verb: verb, bind: op(holderVerb(verb)),
 	}
 }
 
 func serveRoute(verb dengxu.Verb, summary string) route {
 	return route{
 		method: post, path: "/token/{token_id}/" + string(verb), id: string(verb), tag: tagServe,
-		summary: summary, roles: staff, scope: onToken, mutates: true, bind: op(staffVerb(verb)),
+		summary: summary, roles: staff, scope: onToken, mutates: true, verb: verb, bind: op(staffVerb(verb)),
 	}
 }
 

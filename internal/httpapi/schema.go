@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 
@@ -86,6 +87,45 @@ func (counterQueueSchema) Schema(huma.Registry) *huma.Schema {
 			Properties: map[string]*huma.Schema{"id": {Type: huma.TypeString}, "classes": words()},
 		},
 	}}
+}
+
+// forms are the fields whose value may have one of several shapes, in the words
+// that a refusal needs.
+var forms = map[string]string{
+	"place":       `"original", "tail" or {"after": 1}`,
+	"public_join": `false, "loopback" or {"fields": […], "classes": […]}`,
+	"queues":      `a queue's id or {"id": "…", "classes": […]}`,
+}
+
+// verbBody is the schema of the body of all verbs.
+const verbBody = "VerbRequest"
+
+// verbFields are what the verbs take beside version, counter_id and reason; the
+// engine refuses the rest.
+var verbFields = map[dengxu.Verb]struct {
+	schema string
+	fields []string
+}{
+	dengxu.VerbTransfer:  {"TransferRequest", []string{"queue_id", "class", "place"}},
+	dengxu.VerbReinstate: {"PlaceRequest", []string{"place"}},
+	dengxu.VerbMove:      {"PlaceRequest", []string{"place"}},
+	dengxu.VerbRate:      {"RateRequest", []string{"stars"}},
+}
+
+// verbSchema describes the body of one verb: its part of the body of all.
+func verbSchema(r huma.Registry, verb dengxu.Verb) *huma.Schema {
+	own := verbFields[verb]
+	name := cmp.Or(own.schema, "PlainVerbRequest")
+	if r.Map()[name] == nil {
+		part := *r.Map()[verbBody]
+		whole := part.Properties
+		part.Properties = make(map[string]*huma.Schema)
+		for _, field := range append([]string{"version", "counter_id", "reason"}, own.fields...) {
+			part.Properties[field] = whole[field]
+		}
+		r.Map()[name] = &part
+	}
+	return &huma.Schema{Ref: "#/components/schemas/" + name}
 }
 
 // patch is the body of a PATCH: a merge patch by RFC 7396, passed on as it is.
