@@ -17,12 +17,13 @@ type cached struct {
 }
 
 // recordCache keeps the records that were written last. It holds at least
-// what the current group wrote, which is not in the database yet, and so is
-// part of the truth; beyond that it saves reading and decoding. It has two
+// what the groups wrote that are not in the database yet, and so is part of
+// the truth; beyond that it saves reading and decoding. It has two
 // generations: when the young one is full, the old one goes.
 type recordCache struct {
 	young, old map[dengxu.TokenID]cached
-	bytes      int // of the young ones, about
+	bytes      int    // of the young ones, about
+	sealed     uint64 // the last group that wrote to the old ones
 }
 
 // How much a generation keeps. Records with large payloads fill it sooner.
@@ -48,11 +49,12 @@ func (c *recordCache) put(id dengxu.TokenID, r cached) {
 	c.bytes += 1000 + len(r.token.Attrs) + len(r.token.Payload) + len(r.token.Note)
 }
 
-// rotate makes room. It may be called only when everything that was put is in
-// the database.
-func (c *recordCache) rotate() {
-	if len(c.young) >= cacheRecords || c.bytes >= cacheBytes {
+// rotate makes room, after group judged was the last to put something, when
+// all that the old generation holds was written to the database.
+func (c *recordCache) rotate(judged, written uint64) {
+	if c.sealed <= written && (len(c.young) >= cacheRecords || c.bytes >= cacheBytes) {
 		c.old, c.young, c.bytes = c.young, make(map[dengxu.TokenID]cached, len(c.young)), 0
+		c.sealed = judged
 	}
 }
 

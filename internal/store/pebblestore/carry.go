@@ -61,10 +61,19 @@ func (w *writer) join() {
 // begin makes g the group that a reader has to wait for.
 func (s *Store) begin(g *group) {
 	if g.batch == nil {
-		g.batch = s.db.NewBatch()
+		g.batch, g.fresh = s.db.NewBatch(), s.newFresh()
 		s.out.batch = g.batch
-		s.last = g
+		s.last, s.pending = g, append(s.pending, g)
 	}
+}
+
+func (s *Store) newFresh() *fresh {
+	if n := len(s.spare); n > 0 {
+		f := s.spare[n-1]
+		s.spare = s.spare[:n-1]
+		return f
+	}
+	return &fresh{ops: make(map[string]*ledger.OpRecord), marks: make(map[string]mark)}
 }
 
 // carryOut writes the effects of one batch to the indexes and the group.
@@ -90,10 +99,10 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 		putDaily(s.index.series, &g.series, key, v)
 	}
 	for i, m := range e.Marks {
-		s.putMark(m, before[i])
+		s.putMark(g, m, before[i])
 	}
 	if e.Op != nil {
-		s.putOp(e)
+		s.putOp(g, e)
 	}
 	s.putEvents(g, e.Events)
 }
@@ -185,21 +194,21 @@ func markOf(m store.MarkWrite) mark {
 	return after
 }
 
-func (s *Store) putMark(m store.MarkWrite, before mark) {
+func (s *Store) putMark(g *group, m store.MarkWrite, before mark) {
 	w := &s.out
 	after := markOf(m)
 	w.key, w.value = markKey(w.key, m.Queue, m.Business), appendMark(w.value[:0], after)
 	w.set()
 	s.meta.Sum += after.hash - before.hash
-	s.marks[string(w.key)] = after
+	g.fresh.marks[string(w.key)] = after
 	s.sweep.remember(after.until)
 }
 
-func (s *Store) putOp(e *ledger.Effects) {
+func (s *Store) putOp(g *group, e *ledger.Effects) {
 	w := &s.out
 	w.key, w.value = opKey(w.key, e.OpKey.Scope, e.OpKey.Key), appendOp(w.value[:0], e.Op)
 	w.set()
-	s.ops[string(w.key)] = e.Op
+	g.fresh.ops[string(w.key)] = e.Op
 	s.filter.add(w.key, e.Op.Expires)
 	s.sweep.remember(e.Op.Expires)
 	s.sweep.wrote(1)
@@ -248,6 +257,9 @@ func (s *Store) finish(g *group) error {
 	w.key, w.value = append(w.key[:0], metaKey...), appendMeta(w.value[:0], &s.meta)
 	w.set()
 	w.join()
+	s.mu.Lock()
+	s.cache.rotate(g.number, s.written)
+	s.mu.Unlock()
 	return w.err
 }
 

@@ -12,12 +12,13 @@ import (
 	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
-// A commit goes through two goroutines. The committer takes all calls that
+// A commit goes through three goroutines. The committer takes all calls that
 // have arrived, judges each against the tables in memory, each standing or
-// falling alone, changes the tables, and gives pebble one batch for all of
-// them: a group. The syncer waits until groups are on disk, one after the
-// other, and then answers their calls. While one group is being synced the
-// next is judged.
+// falling alone, changes the tables, and makes one batch of all of them: a
+// group. The writer gives groups to pebble's log and memtable. The syncer
+// waits until they are on disk, and then answers their calls. While one group
+// is being synced the next is written and the one after it judged; each
+// channel keeps the order.
 
 const (
 	// groupCalls is how many calls one group takes. Of 256 callers at once some
@@ -27,9 +28,9 @@ const (
 	// groupBytes ends a group early, so that a batch stays far below pebble's
 	// memtable.
 	groupBytes = 4 << 20
-	// syncsAhead is how many groups may wait for the syncer; then the
-	// committer waits, and the next group grows meanwhile.
-	syncsAhead = 2
+	// groupsAhead is how many groups may wait for the writer, and as many for
+	// the syncer; then the committer waits, and the next group grows.
+	groupsAhead = 1
 )
 
 // group is what is written and synced together.
@@ -39,8 +40,16 @@ type group struct {
 	batch   *pebble.Batch // nil while nothing is written
 	tallies map[string]*daily
 	series  map[ledger.SeriesKey]*daily
+	fresh   *fresh        // what readers of the database must see first
 	events  bool          // wakes the watchers
 	done    chan struct{} // closed when everything is on disk
+}
+
+// fresh is what a group remembers and is not in the database yet, by key.
+// Records are in the cache.
+type fresh struct {
+	ops   map[string]*ledger.OpRecord
+	marks map[string]mark
 }
 
 func newGroup(number uint64) *group { return &group{number: number, done: make(chan struct{})} }
@@ -168,7 +177,7 @@ func (s *Store) errand(ctx context.Context, do func(*group) error) error {
 
 // commitLoop is the committer.
 func (s *Store) commitLoop() {
-	defer close(s.syncs)
+	defer close(s.writes)
 	for calls := s.queue.take(); calls != nil; calls = s.queue.take() {
 		for len(calls) > 0 {
 			if s.hasFailed() {
@@ -176,11 +185,14 @@ func (s *Store) commitLoop() {
 			}
 			g := newGroup(s.meta.Group + 1)
 			calls = s.judgeAll(g, calls)
-			if err := s.write(g); err != nil {
-				s.fail(fmt.Errorf("write: %w", err))
-				return
+			if g.batch != nil {
+				if err := s.finish(g); err != nil {
+					s.fail(fmt.Errorf("write: %w", err))
+					return
+				}
 			}
-			s.syncs <- g
+			s.writing.Add(1)
+			s.writes <- g
 		}
 	}
 }
@@ -200,6 +212,7 @@ func (s *Store) judgeAll(g *group, calls []*call) []*call {
 		case c.ctx.Err() != nil:
 			c.err = c.ctx.Err()
 		case c.errand != nil:
+			s.writing.Wait()
 			c.err = c.errand(g)
 		default:
 			if c.result, c.err = s.judge(g, &c.batch); c.err != nil {
@@ -237,23 +250,34 @@ func (s *Store) judge(g *group, b *store.Batch) (store.Result, error) {
 	return r, nil
 }
 
+// writeLoop is the writer.
+func (s *Store) writeLoop() {
+	defer close(s.syncs)
+	for g := range s.writes {
+		if err := s.write(g); err != nil {
+			s.fail(fmt.Errorf("write: %w", err))
+		}
+		s.writing.Done()
+		s.syncs <- g
+	}
+}
+
 // write gives a group to pebble. After it, the group is in the database,
 // though not yet on disk.
 func (s *Store) write(g *group) error {
-	if g.batch == nil {
+	if g.batch == nil || s.hasFailed() {
 		return nil
-	}
-	if err := s.finish(g); err != nil {
-		return err
 	}
 	if err := s.apply(g.batch); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cache.rotate()
-	clear(s.ops)
-	clear(s.marks)
+	s.pending = s.pending[1:]
+	s.written = g.number
+	clear(g.fresh.ops)
+	clear(g.fresh.marks)
+	s.spare = append(s.spare, g.fresh)
 	return nil
 }
 

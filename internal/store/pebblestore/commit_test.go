@@ -132,7 +132,7 @@ func TestReadersWaitForTheDisk(t *testing.T) {
 func TestCancelledCommits(t *testing.T) {
 	t.Parallel()
 	s, disk := openSlow(t)
-	const callers = 2 * (syncsAhead + 3)
+	const callers = 2 * (2*groupsAhead + 5)
 	cancels, errs := [callers]context.CancelFunc{}, [callers]chan error{}
 	started := 0
 	start := func() {
@@ -147,7 +147,7 @@ func TestCancelledCommits(t *testing.T) {
 	}
 	// One by one, until the syncer and the channel before it are full and the
 	// committer stands.
-	for range syncsAhead + 2 {
+	for range 2*groupsAhead + 3 {
 		start()
 		until(t, func() bool {
 			s.mu.RLock()

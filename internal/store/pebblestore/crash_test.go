@@ -15,6 +15,7 @@ import (
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
+	"github.com/dengxu/dengxu/internal/store/storetest"
 )
 
 // acks is what was acknowledged so far.
@@ -213,7 +214,7 @@ func TestKillPoints(t *testing.T) {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if seen++; seen%7 == 0 || seen < 40 {
+			if seen++; seen%7 == 0 || seen < 40 || storetest.Torture() {
 				moments = append(moments, a.crash(disk, r, fmt.Sprintf("before write %d to %s", seen, op.Path)))
 			}
 		}

@@ -24,8 +24,8 @@ const (
 	fileSynced = "SYNCED" // number of the last acknowledged group: see syncedFile
 	fileDB     = "db"
 
-	// fresh ends the name of a file that is being made.
-	fresh = ".new"
+	// unfinished ends the name of a file that is being made.
+	unfinished = ".new"
 )
 
 // The format of the folder. A change that an older build would misread raises
@@ -96,7 +96,7 @@ func (f *folder) check() error {
 	}
 	if !slices.Contains(names, fileFormat) {
 		for _, name := range names {
-			if name != fileLock && name != fileFormat+fresh && name != "lost+found" {
+			if name != fileLock && name != fileFormat+unfinished && name != "lost+found" {
 				return fmt.Errorf("folder %s holds %s but no %s file: it is not a data folder of dengxu, or is damaged: %w",
 					f.dir, name, fileFormat, store.ErrDamaged)
 			}
@@ -145,8 +145,10 @@ func (f *folder) make() error {
 	return nil
 }
 
-func (f *folder) sync(dir string) error {
-	d, err := f.fs.OpenDir(dir)
+func (f *folder) sync(dir string) error { return syncFolder(f.fs, dir) }
+
+func syncFolder(fsys vfs.FS, dir string) error {
+	d, err := fsys.OpenDir(dir)
 	if err != nil {
 		return fmt.Errorf("sync folder: %w", err)
 	}
@@ -163,7 +165,7 @@ func (f *folder) writeFormat() error {
 
 // install makes a file that, after power loss, is there whole or not at all.
 func (f *folder) install(name string, content []byte) error {
-	fresh := f.path(name + fresh)
+	fresh := f.path(name + unfinished)
 	err := writeFile(f.fs, fresh, content)
 	if err == nil {
 		err = f.fs.Rename(fresh, f.path(name))
@@ -176,6 +178,28 @@ func (f *folder) install(name string, content []byte) error {
 	}
 	return nil
 }
+
+// manifestFS is the file system as pebble sees it. Pebble makes a new manifest
+// and then a marker that names it, and syncs their folder once after both: a
+// power loss before that may keep the marker and not the manifest, on a file
+// system that does not keep the order of such changes. So the folder is synced
+// after a manifest was made, too.
+type manifestFS struct{ vfs.FS }
+
+// Create makes a file.
+func (m manifestFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := m.FS.Create(name, category)
+	if err != nil || !strings.HasPrefix(m.PathBase(name), "MANIFEST-") {
+		return file, err
+	}
+	if err := syncFolder(m.FS, m.PathDir(name)); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Unwrap is the file system below.
+func (m manifestFS) Unwrap() vfs.FS { return m.FS }
 
 func readFile(fsys vfs.FS, name string) (string, error) {
 	file, err := fsys.Open(name)

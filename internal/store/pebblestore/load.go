@@ -25,7 +25,7 @@ const (
 func (s *Store) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 	log := pebbleLog{s}
 	o := &pebble.Options{
-		FS: s.opts.FS, Cache: cache, MemTableSize: s.opts.memtable,
+		FS: manifestFS{s.opts.FS}, Cache: cache, MemTableSize: s.opts.memtable,
 		MemTableStopWritesThreshold: memtables,
 		FormatMajorVersion:          pebble.FormatNewest,
 		Logger:                      log, EventListener: log.listener(),
@@ -84,6 +84,7 @@ func (s *Store) checkOld(dir string, cache *pebble.Cache, last uint64) error {
 // log, so that cursors must not fit any more.
 func (s *Store) begun(known bool) error {
 	s.clock = store.ClockFrom(s.meta.Clock)
+	s.written = s.meta.Group
 	if s.meta.Epoch != 0 && (known || s.meta.Group == 0) {
 		return nil
 	}
@@ -100,7 +101,7 @@ func (s *Store) begun(known bool) error {
 	if err := errors.Join(g.batch.Commit(pebble.Sync), g.batch.Close()); err != nil {
 		return fmt.Errorf("write the first group: %w", err)
 	}
-	s.last = newGroup(g.number)
+	s.last, s.pending = newGroup(g.number), nil
 	return s.synced.write(g.number)
 }
 

@@ -24,7 +24,6 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
-	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
 // Options says where the folder is and what surrounds it. Only Dir is needed.
@@ -86,13 +85,16 @@ type Store struct {
 	failOnce sync.Once
 	failed   chan struct{} // closed when a write failed
 	failure  error         // set before failed is closed
-	stuck    bool          // pebble gave up within a write; the committer's, until it ended
+	stuck    bool          // pebble gave up within a write; the writer's, until it ended
 
-	queue queue         // calls that wait for the committer
-	syncs chan *group   // from the committer to the syncer, see commit.go
-	ended chan struct{} // closed when the syncer has ended
-	sweep *sweeper
-	out   writer // of the committer
+	queue queue // calls that wait for the committer
+	// writes and syncs carry groups from the committer to the writer and on to
+	// the syncer, see commit.go; writing counts those before and in the writer.
+	writes, syncs chan *group
+	writing       sync.WaitGroup
+	ended         chan struct{} // closed when the syncer has ended
+	sweep         *sweeper
+	out           writer // of the committer
 
 	clockMu sync.Mutex // guards clock; taken inside mu
 	clock   store.Clock
@@ -104,8 +106,11 @@ type Store struct {
 	index *index
 	last  *group // the last one that changed something
 	cache recordCache
-	ops   map[string]*ledger.OpRecord // by key: remembered, not yet in db
-	marks map[string]mark             // the same
+	// pending are the groups that are not in the database yet, written is the
+	// last one that is, and spare is what they leave behind.
+	pending []*group
+	written uint64
+	spare   []*fresh
 	// filter knows which operations may be remembered at all.
 	filter opFilter
 
@@ -128,6 +133,7 @@ func Open(o Options) (*Store, error) {
 	}
 	close(s.last.done)
 	go s.commitLoop()
+	go s.writeLoop()
 	go s.syncLoop()
 	go s.sweepLoop()
 	return s, nil
@@ -137,9 +143,8 @@ func newStore(o Options, f *folder) *Store {
 	s := &Store{
 		opts: o, folder: f,
 		failed: make(chan struct{}), ended: make(chan struct{}),
-		syncs: make(chan *group, syncsAhead), sweep: newSweeper(),
-		index: newIndex(), last: newGroup(0), cache: newRecordCache(),
-		ops: make(map[string]*ledger.OpRecord), marks: make(map[string]mark),
+		writes: make(chan *group, groupsAhead), syncs: make(chan *group, groupsAhead),
+		sweep: newSweeper(), index: newIndex(), last: newGroup(0), cache: newRecordCache(),
 	}
 	s.queue.init()
 	return s

@@ -216,7 +216,7 @@ func (s *Store) forget(g *group, keys [][]byte, now int64) error {
 			s.begin(g)
 			if key[0] == prefixMark {
 				s.meta.Sum -= hashOf(key, value)
-				s.marks[string(key)] = mark{} // gone for the rest of the group
+				g.fresh.marks[string(key)] = mark{} // gone for the rest of the group
 			}
 			w.key = append(w.key[:0], key...)
 			w.delete()

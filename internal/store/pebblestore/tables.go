@@ -2,6 +2,7 @@ package pebblestore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -72,8 +73,10 @@ func (s *Store) op(scope, key string) (*ledger.OpRecord, error) {
 	if !s.filter.has(k) {
 		return nil, nil
 	}
-	if op := s.ops[string(k)]; op != nil {
-		return op, nil
+	for _, g := range slices.Backward(s.pending) {
+		if op := g.fresh.ops[string(k)]; op != nil {
+			return op, nil
+		}
 	}
 	var op *ledger.OpRecord
 	err := readKey(s.db, k, func(value []byte) (err error) {
@@ -90,8 +93,10 @@ func (s *Store) op(scope, key string) (*ledger.OpRecord, error) {
 // is over. The caller holds mu in either way.
 func (s *Store) mark(q dengxu.QueueID, business string) (mark, error) {
 	k := markKey(nil, q, business)
-	if m, ok := s.marks[string(k)]; ok {
-		return m, nil
+	for _, g := range slices.Backward(s.pending) {
+		if m, ok := g.fresh.marks[string(k)]; ok {
+			return m, nil
+		}
 	}
 	var m mark
 	err := readKey(s.db, k, func(value []byte) (err error) {
