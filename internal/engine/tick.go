@@ -140,7 +140,9 @@ func timerVerb(q *queue, t *store.Token, now int64) dengxu.Verb {
 			return dengxu.VerbAsk
 		}
 		overdue := q == nil || q.expireWaiting > 0 && now-t.Since >= q.expireWaiting
-		if !overdue && q.set.Ask.OnSilence == "defer" {
+		// Silence is put off as often as the holder may step back, and not for
+		// ever: who has vanished leaves in the end.
+		if !overdue && q.set.Ask.OnSilence == "defer" && t.Defers < q.maxDefers {
 			return dengxu.VerbDefer
 		}
 		return dengxu.VerbExpire
