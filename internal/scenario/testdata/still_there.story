@@ -7,6 +7,7 @@ queue main
 queue patient
   prefix: P
   ask: {after_seconds: 1800, grace_seconds: 120, on_silence: defer}
+  defer: {max: 1}
 
 at 09:00
 join ann → A001
@@ -24,3 +25,8 @@ expect cid scheduled not_before=09:37
 at 09:40
 expect ann waiting rank=0
 expect cid waiting place=09:00
+# The second silence is once too often.
+at 10:08
+expect cid waiting actions=confirm,cancel
+at 10:09
+expect cid abandoned reason=no_answer
