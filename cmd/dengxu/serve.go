@@ -46,7 +46,7 @@ func (c *serveCmd) Run(ctx context.Context, s ctl.Streams) error {
 		return nil
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		fmt.Fprintf(s.Err, "dengxu: %v\n  is another server there? try --listen 127.0.0.1:8081, and DENGXU_URL=http://127.0.0.1:8081 for ctl\n", err)
+		fmt.Fprintf(s.Err, "dengxu: %v\n  is another server there? try --listen 127.0.0.1:8090, and for ctl DENGXU_URL=http://127.0.0.1:8090\n", err)
 		return exit(ctl.ExitUsage)
 	}
 	if dengxu.CodeOf(err) == dengxu.Invalid {
@@ -147,6 +147,7 @@ func greet(w io.Writer, a *app.App, data string) {
 	}
 	if first.Site != "" {
 		fmt.Fprintf(w, "try:\n  curl -X POST %s/queue/%s/join\n", a.URL(), first.Queue)
-		fmt.Fprintf(w, "  curl -X POST -H \"Authorization: Bearer $KEY\" %s/queue/%s/counter/%s/call_next\n", a.URL(), first.Queue, first.Counter)
+		fmt.Fprintf(w, "  export DENGXU_KEY=%s\n", cmp.Or(first.AdminKey, "$DENGXU_ADMIN_KEY"))
+		fmt.Fprintf(w, "  curl -X POST -H \"Authorization: Bearer $DENGXU_KEY\" %s/queue/%s/counter/%s/call_next\n", a.URL(), first.Queue, first.Counter)
 	}
 }

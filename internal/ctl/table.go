@@ -42,7 +42,9 @@ func (t *table) writeTo(w io.Writer) error {
 		last := len(cells) - 1
 		for i, cell := range cells[:last] {
 			out.WriteString(cell)
-			out.WriteString(strings.Repeat(" ", widths[i]-columns(cell)+gap))
+			if i < last-1 || strings.TrimSpace(cells[last]) != "" { // nothing invisible at the end
+				out.WriteString(strings.Repeat(" ", widths[i]-columns(cell)+gap))
+			}
 		}
 		out.WriteString(cells[last])
 	}
