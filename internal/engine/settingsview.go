@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -195,6 +196,11 @@ func (c *counter) view(tokens []store.Token, now int64) dengxu.CounterView {
 	}
 	if v.State == c.state.State {
 		v.StateReason = c.state.Reason
+	}
+	// The end of the day closes a counter when it has finished whom it serves.
+	busy := slices.ContainsFunc(tokens, func(t store.Token) bool { return t.State.AtCounter() })
+	if busy && v.State == dengxu.CounterClosed && c.state.State == dengxu.CounterOpen {
+		v.State = dengxu.CounterOpen
 	}
 	for i := range tokens {
 		v.Tokens = append(v.Tokens, staff(&tokens[i], c.site.partition, now))
