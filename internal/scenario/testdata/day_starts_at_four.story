@@ -21,5 +21,7 @@ expect site bar day=2026-03-07
 expect bob abandoned reason=day_end
 # Whoever is at a counter is finished first, and the counter stays open for it.
 expect ann serving
+expect counter 1 state=open
 complete ann → completed
+expect counter 1 state=closed
 join cid → A001
