@@ -121,10 +121,13 @@ func TestDayEndEmptiesTheLine(t *testing.T) {
 		t.Errorf("%s was called", called.Number)
 	}
 	r.do(dengxu.VerbComplete, served.ID, dengxu.VerbRequest{})
+	if c, _ := r.Counter(t.Context(), "1"); c.State != dengxu.CounterOpen {
+		t.Errorf("the counter is %s while it has somebody of the old day", c.State)
+	}
+	r.pass(5 * time.Hour)
 	if c, _ := r.Counter(t.Context(), "1"); c.State != dengxu.CounterClosed {
 		t.Errorf("the counter is %s on the new day", c.State)
 	}
-	r.pass(5 * time.Hour)
 	r.state(later.ID, dengxu.StateWaiting)
 	if s := r.world.Load().sites["hall"]; s.state.Sweep != 0 {
 		t.Errorf("sweep %d is pending", s.state.Sweep)
