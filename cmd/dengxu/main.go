@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // sites are in zones that the machine may not know
 
@@ -91,13 +92,13 @@ func run(ctx context.Context, args []string, s ctl.Streams) int {
 
 // named is the last command that a command line named.
 func named(k *kong.Context) string {
-	name := "dengxu"
+	words := []string{"dengxu"}
 	for _, p := range k.Path {
 		if p.Command != nil {
-			name += " " + p.Command.Name
+			words = append(words, p.Command.Name)
 		}
 	}
-	return name
+	return strings.Join(words, " ")
 }
 
 type versionCmd struct{}

@@ -20,10 +20,10 @@ type route struct {
 	scope        scope         // what must lie in the key's scope
 	creates      bool          // PUT: may name something new
 	mutates      bool
-	waits        bool   // long poll: up to maxWait more
-	stream       bool   // no deadline
-	status       int    // of success; 0 = 200
-	empty        string // what a 204 means
+	waits        bool        // long poll: up to maxWait more
+	stream       bool        // no deadline
+	status       int         // of success; 0 = 200
+	empty        string      // what a 204 means
 	verb         dengxu.Verb // whose body it takes, "" = of its own
 	bind         binder
 
