@@ -78,11 +78,11 @@ func (d *direct) Set(ctx context.Context, noun scenario.Noun, id string, setting
 	by := d.by(scenario.Caller{}, "", nil)
 	switch set := settings.(type) {
 	case *dengxu.Site:
-		return value(d.engine.PutSite(ctx, by, dengxu.SiteID(id), *set, 0))
+		return value(d.engine.PutSite(ctx, by, dengxu.SiteID(id), fresh(set), 0))
 	case *dengxu.Queue:
-		return value(d.engine.PutQueue(ctx, by, dengxu.QueueID(id), *set, 0))
+		return value(d.engine.PutQueue(ctx, by, dengxu.QueueID(id), fresh(set), 0))
 	case *dengxu.Counter:
-		return value(d.engine.PutCounter(ctx, by, dengxu.CounterID(id), *set, 0))
+		return value(d.engine.PutCounter(ctx, by, dengxu.CounterID(id), fresh(set), 0))
 	case *dengxu.Key:
 		d.keys[id] = *set
 		return value(d.engine.PutKey(ctx, by, dengxu.KeyID(id), *set, 0))
@@ -98,6 +98,20 @@ func (d *direct) Set(ctx context.Context, noun scenario.Noun, id string, setting
 		}
 	}
 	return nil, fmt.Errorf("no such settings: %s %T", noun, settings)
+}
+
+// fresh copies settings as the API would read them: the engine cleans those
+// that it is given, and a story is played in several places at once.
+func fresh[T any](set *T) T {
+	var c T
+	text, err := json.Marshal(set)
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil {
+		panic(err) // the parser has read them from JSON
+	}
+	return c
 }
 
 func value[T any](done engine.Done[T], err error) (any, error) {
