@@ -198,6 +198,8 @@ func (e *Engine) verbError(ctx context.Context, c *command, err error) error {
 		return c.conflict("undo_too_late", "it is too late to undo that")
 	case store.RoomAt:
 		return c.conflict("no_room", "counter %s has no room", by.Counter)
+	case store.TokenAt:
+		return c.conflict("state", "the token is %s and archived; nothing changes it any more", c.t.State)
 	case store.HolderFree, store.CountBelow:
 		return e.joinError(ctx, err)
 	default:

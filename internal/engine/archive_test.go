@@ -34,3 +34,18 @@ func TestEndedRecordsAreArchived(t *testing.T) {
 	}
 	r.clean()
 }
+
+func TestNothingIsDoneToAnArchivedRecord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall","retain_seconds":0}`)
+	r.counter("1", `{"site":"hall","queues":["main"]}`)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbComplete, a.ID, dengxu.VerbRequest{})
+	r.pass(0)
+	r.refuse(dengxu.VerbRate, a.ID, dengxu.VerbRequest{Stars: 5}, dengxu.Conflict, "state")
+	r.refuse(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "state")
+	r.state(a.ID, dengxu.StateCompleted)
+}

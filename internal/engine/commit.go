@@ -55,7 +55,8 @@ func (e *Engine) renew(ctx context.Context, id dengxu.SiteID, r *store.Refused) 
 	case store.DocAt:
 		return true, e.refresh(ctx)
 	case store.TokenAt:
-		return true, nil
+		// A record that is nowhere among the live ones was archived, for good.
+		return r.Have != 0 || by.Version == 0, nil
 	case store.Before:
 		if by == never {
 			return true, nil
