@@ -220,3 +220,23 @@ func TestAskLeavesTheCallToTheOperator(t *testing.T) {
 		r.state(a.ID, dengxu.StateCalling)
 	}
 }
+
+func TestRankOfATokenForOneCounter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall","classes":{"x":{},"y":{}}}`)
+	r.counter("1", `{"site":"hall","queues":[{"id":"main","classes":["x"]}]}`)
+	r.counter("2", `{"site":"hall","queues":["main"]}`)
+	r.join("main", dengxu.JoinRequest{Class: "x"})
+	r.join("main", dengxu.JoinRequest{Class: "y"})
+	c := r.join("main", dengxu.JoinRequest{Class: "y"})
+	r.do(dengxu.VerbTransfer, c.ID, dengxu.VerbRequest{QueueID: "main", CounterID: "1"})
+	got, err := r.Position(t.Context(), c.ID)
+	if err != nil || *got.Rank != 1 {
+		t.Fatalf("rank %d, %v; its counter calls the one of class x before it, and no other", *got.Rank, err)
+	}
+	a := r.mustCall("1", "A001")
+	r.do(dengxu.VerbCancel, a.ID, dengxu.VerbRequest{})
+	r.mustCall("1", "A003")
+}

@@ -52,7 +52,7 @@ func (e *Engine) rank(ctx context.Context, q *queue, t *store.Token) (*int, erro
 func (q *queue) rankAsk(t *store.Token) store.RankAsk {
 	return store.RankAsk{
 		Line: t.Line(), Discipline: q.discipline,
-		Classes: q.competing(t.Class), Member: t.Member(),
+		Classes: q.rivals(t), Member: t.Member(),
 	}
 }
 

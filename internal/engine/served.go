@@ -27,6 +27,24 @@ func (c *counter) takesFrom(q dengxu.QueueID) bool {
 // the counters' settings; nil means all.
 func (q *queue) competing(class string) []string { return q.compete[class] }
 
+// rivals returns the classes that compete with a token: those of its class, or,
+// when it waits for one counter only, those that this counter serves. nil means
+// all.
+func (q *queue) rivals(t *store.Token) []string {
+	bound := store.BoundClass(t.Lane)
+	if bound == "" {
+		return q.competing(t.Class)
+	}
+	for _, c := range q.site.counters {
+		for _, s := range c.queues {
+			if s.queue.id == q.id && store.BoundTo(c.id) == bound {
+				return s.classes
+			}
+		}
+	}
+	return nil
+}
+
 // writeState is the write of a counter's next running state.
 func (c *counter) writeState(next counterState) (store.DocWrite, error) {
 	return docWrite(store.DocCounterState, string(c.id), c.site.id, next, 0, c.stateV)
