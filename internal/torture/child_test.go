@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -41,7 +42,10 @@ func serveAsChild(data string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent does
 		cancel()
 	}()
-	a, err := app.New(app.Options{Listen: os.Getenv(childListen), Data: data, Bare: true, AdminKey: childKey})
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	a, err := app.New(app.Options{
+		Listen: os.Getenv(childListen), Data: data, Bare: true, AdminKey: childKey, Logger: log,
+	})
 	if err == nil {
 		err = a.Run(ctx, func() { fmt.Println(readyLine) })
 	}
