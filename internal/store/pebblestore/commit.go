@@ -122,6 +122,12 @@ func (q *queue) take() []*call {
 	return taken
 }
 
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.calls) == 0
+}
+
 func (q *queue) stop() {
 	q.mu.Lock()
 	q.stopped = true
@@ -191,10 +197,24 @@ func (s *Store) commitLoop() {
 					return
 				}
 			}
-			s.writing.Add(1)
-			s.writes <- g
+			s.pass(g, len(calls) == 0 && s.queue.empty())
 		}
 	}
+}
+
+// pass gives a group on. When nothing else is to be judged and the writer has
+// nothing, the committer writes it: waking the writer would only take time.
+func (s *Store) pass(g *group, idle bool) {
+	if idle && s.inWriter.Load() == 0 {
+		if err := s.write(g); err != nil {
+			s.fail(fmt.Errorf("write: %w", err))
+		}
+		s.syncs <- g
+		return
+	}
+	s.inWriter.Add(1)
+	s.writing.Add(1)
+	s.writes <- g
 }
 
 // judgeAll judges calls until the group is full, and returns the rest.
@@ -257,8 +277,9 @@ func (s *Store) writeLoop() {
 		if err := s.write(g); err != nil {
 			s.fail(fmt.Errorf("write: %w", err))
 		}
-		s.writing.Done()
 		s.syncs <- g
+		s.inWriter.Add(-1) // from here on the committer may pass it by
+		s.writing.Done()
 	}
 }
 
@@ -285,7 +306,8 @@ func (s *Store) write(g *group) error {
 func (s *Store) apply(b *pebble.Batch) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.stuck, err = true, fmt.Errorf("pebble: %v", p)
+			s.stuck.Store(true)
+			err = fmt.Errorf("pebble: %v", p)
 		}
 	}()
 	return s.db.ApplyNoSyncWait(b, pebble.Sync)

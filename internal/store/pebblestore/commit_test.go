@@ -132,7 +132,7 @@ func TestReadersWaitForTheDisk(t *testing.T) {
 func TestCancelledCommits(t *testing.T) {
 	t.Parallel()
 	s, disk := openSlow(t)
-	const callers = 2 * (2*groupsAhead + 5)
+	const callers = 2 * (groupsAhead + 3)
 	cancels, errs := [callers]context.CancelFunc{}, [callers]chan error{}
 	started := 0
 	start := func() {
@@ -147,7 +147,7 @@ func TestCancelledCommits(t *testing.T) {
 	}
 	// One by one, until the syncer and the channel before it are full and the
 	// committer stands.
-	for range 2*groupsAhead + 3 {
+	for range groupsAhead + 2 {
 		start()
 		until(t, func() bool {
 			s.mu.RLock()

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -85,13 +86,15 @@ type Store struct {
 	failOnce sync.Once
 	failed   chan struct{} // closed when a write failed
 	failure  error         // set before failed is closed
-	stuck    bool          // pebble gave up within a write; the writer's, until it ended
+	stuck    atomic.Bool   // pebble gave up within a write; read when all have ended
 
 	queue queue // calls that wait for the committer
 	// writes and syncs carry groups from the committer to the writer and on to
-	// the syncer, see commit.go; writing counts those before and in the writer.
+	// the syncer, see commit.go; writing and inWriter count those that the
+	// writer has not passed on.
 	writes, syncs chan *group
 	writing       sync.WaitGroup
+	inWriter      atomic.Int32
 	ended         chan struct{} // closed when the syncer has ended
 	sweep         *sweeper
 	out           writer // of the committer
@@ -250,7 +253,7 @@ func (s *Store) Close() error {
 	<-s.ended
 	<-s.sweep.ended
 	if s.hasFailed() {
-		if s.stuck {
+		if s.stuck.Load() {
 			s.db = nil // pebble cannot be closed any more; the process's end does
 		}
 		return errors.Join(s.failure, s.release())
