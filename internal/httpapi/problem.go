@@ -75,8 +75,11 @@ func (p *Problem) GetHeaders() http.Header {
 }
 
 // Retry-After and problems of requests that huma refuses by itself come
-// through this hook; requests that are not ours keep huma's own.
+// through this hook; requests that are not ours keep huma's own. And a field is
+// named exactly: by default huma takes Name for name, checks one of the two
+// when both are given, and encoding/json may read the other.
 func init() {
+	huma.ValidateStrictCasing = true
 	others := huma.NewErrorWithContext
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		if c, ok := ctx.(*call); ok {

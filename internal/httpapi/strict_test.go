@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dengxu/dengxu"
 )
 
 // FuzzStrict holds the parser to encoding/json: what it takes has the same
@@ -38,4 +40,23 @@ func FuzzStrict(f *testing.F) {
 			t.Fatalf("%q was refused: %v", data, err)
 		}
 	})
+}
+
+// TestFieldsAreNamedExactly: encoding/json takes Name for name, so that a second
+// spelling would go past what the schema says of the first.
+func TestFieldsAreNamedExactly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, req := range []struct{ method, path, body, field string }{
+		{post, "/queue/main/join", `{"Name":"Anna"}`, "Name"},
+		{post, "/queue/main/join", `{"channel":"web","Channel":"anything"}`, "Channel"},
+		{post, "/queue/main/join", "{\"bu\u017finess_id\":\"1\"}", "bu\u017finess_id"},
+		{put, "/queue/side", `{"site":"hall","Prefix":"B"}`, "Prefix"},
+		{put, "/queue/side", `{"site":"hall","prefix":"B","missed":{"Max_misses":3}}`, "missed.Max_misses"},
+		{post, "/counter/1/call_next", `{"Current":"complete"}`, "Current"},
+	} {
+		if p := r.refused("admin", req.method, req.path, req.body, dengxu.Invalid); p.Field != req.field {
+			t.Errorf("%s blames %q, want %q", req.body, p.Field, req.field)
+		}
+	}
 }
