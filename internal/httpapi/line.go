@@ -123,6 +123,10 @@ func (c *call) public(q dengxu.QueueID, b *dengxu.JoinRequest) error {
 	return nil
 }
 
+// ownFields are fields of a queue that a join gives by their own name, never in
+// ext_attrs.
+var ownFields = []string{"name", "phone", "note", "party_size"}
+
 // onlyNamed holds a public join to the fields and classes that the queue names.
 func (c *call) onlyNamed(q dengxu.QueueID, allowed dengxu.PublicJoin, b *dengxu.JoinRequest) error {
 	refused := func(field string) error {
@@ -134,7 +138,7 @@ func (c *call) onlyNamed(q dengxu.QueueID, allowed dengxu.PublicJoin, b *dengxu.
 		return refused("business_id")
 	case b.PriorityGroup != "":
 		return refused("priority_group")
-	case b.Note != "":
+	case b.Note != "" && !named("note"):
 		return refused("note")
 	case b.DelaySeconds != 0:
 		return refused("delay_seconds")
@@ -163,7 +167,7 @@ func (c *call) onlyNamed(q dengxu.QueueID, allowed dengxu.PublicJoin, b *dengxu.
 		return dengxu.Fieldf(dengxu.Invalid, "ext_attrs", "ext_attrs must be an object")
 	}
 	for field := range attrs {
-		if !named(field) {
+		if !named(field) || slices.Contains(ownFields, field) {
 			return refused("ext_attrs." + field)
 		}
 	}

@@ -147,6 +147,7 @@ func TestPublicJoin(t *testing.T) {
 		"business_id": `{"business_id":"patient-42"}`, "priority_group": `{"priority_group":"VIP"}`, "class": `{"class":"return"}`,
 		"phone": `{"phone":"123"}`, "party_size": `{"party_size":4}`, "note": `{"note":"x"}`, "channel": `{"channel":"staff"}`,
 		"delay_seconds": `{"delay_seconds":5}`, "run_at": `{"run_at":"2030-01-01T00:00:00Z"}`, "ext_attrs.vip_level": `{"ext_attrs":{"floor":1,"vip_level":9}}`,
+		"ext_attrs.name": `{"ext_attrs":{"name":"not the name of the token"}}`,
 	} {
 		if p := r.refused("", post, path, body, dengxu.Forbidden); p.Field != field {
 			t.Errorf("%s blames %q", body, p.Field)
@@ -155,6 +156,8 @@ func TestPublicJoin(t *testing.T) {
 	r.refused("", post, "/queue/main/join", `{}`, dengxu.Unauthenticated)
 	r.refused("", post, "/site/hall/join", `{"queues":["open","main"]}`, dengxu.Unauthenticated)
 	r.must("", post, "/site/hall/join", `{"queues":["open","here"],"name":"Anna"}`, 201, nil)
+	r.must("admin", put, "/queue/noted", `{"site":"hall","prefix":"N","fields":[{"name":"note","required":true}],"public_join":{"fields":["note"]}}`, 201, nil)
+	r.must("", post, "/queue/noted/join", `{"note":"by the door"}`, 201, nil)
 	r.refused("display@hall", post, path, `{}`, dengxu.Forbidden)
 }
 
@@ -250,6 +253,10 @@ func TestKeyForOneQueue(t *testing.T) {
 	r.must("one", get, "/token/"+string(mine.ID), "", 200, nil)
 	r.refused("one", get, "/token/"+string(theirs.ID), "", dengxu.NotFound)
 	r.must("one", post, "/queue/main/counter/1/call_next", "", 200, nil)
+	r.must("one", post, "/token/"+string(mine.ID)+"/hold", "", 200, nil)
+	r.refused("one", post, "/token/"+string(mine.ID)+"/resume", `{"counter_id":"2"}`, dengxu.NotFound)
+	r.refused("one", post, "/token/"+string(mine.ID)+"/transfer", `{"queue_id":"main","counter_id":"2"}`, dengxu.NotFound)
+	r.must("one", post, "/token/"+string(mine.ID)+"/resume", `{"counter_id":"1"}`, 200, nil)
 	r.refused("one", post, "/queue/main/counter/2/call_next", "", dengxu.NotFound)
 	r.refused("one", post, "/counter/2/call_next", "", dengxu.NotFound)
 	r.refused("one", post, "/token/"+string(mine.ID)+"/transfer", `{"queue_id":"side"}`, dengxu.NotFound)

@@ -16,6 +16,12 @@ func staffVerb(verb dengxu.Verb) func(*server, *call, *TokenPath, *dengxu.VerbRe
 				return nil, dengxu.Fieldf(dengxu.NotFound, "queue_id", "there is no queue %s", b.QueueID)
 			}
 		}
+		// These two send the token to the counter that they name.
+		if b.CounterID != "" && (verb == dengxu.VerbResume || verb == dengxu.VerbTransfer) && c.limited() {
+			if err := c.checkCounter(b.CounterID); err != nil {
+				return nil, err
+			}
+		}
 		done, err := s.engine.Act(c.ctx, c.by(), verb, p.TokenID, *b)
 		if err != nil {
 			return nil, err
