@@ -131,9 +131,9 @@ func (s *server) answered(rec *recorder, r *http.Request, v *visit, took time.Du
 	}
 	path := r.URL.Path
 	if t := r.PathValue("token_id"); t != "" {
-		path = strings.Replace(path, t, dengxu.TokenID(t).Mask(), 1)
-	} else if v.operation == "" {
-		path = maskPath(path)
+		path = strings.ReplaceAll(path, t, dengxu.TokenID(t).Mask())
+	} else if v.operation == "" || rec.status == http.StatusNotFound {
+		path = maskPath(path) // also where a token id stands for another one
 	}
 	s.log.LogAttrs(r.Context(), level, "request",
 		slog.String("request_id", v.requestID), slog.String("method", r.Method), slog.String("path", path),

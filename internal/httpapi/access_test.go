@@ -55,6 +55,8 @@ func TestLogHidesCredentials(t *testing.T) {
 	r.must("", get, "/queue/token/"+string(ticket.ID)+"/position", "", 200, nil, headerRequestID, "from-the-proxy")
 	r.must("admin", get, "/site/hall/tokens?q=Anna", "", 200, nil)
 	r.refused("", get, "/t/"+string(ticket.ID), "", dengxu.NotFound)
+	r.refused("admin", get, "/queue/"+string(ticket.ID), "", dengxu.NotFound)
+	r.refused("admin", post, "/counter/"+string(ticket.ID)+"/call/"+string(ticket.ID), `{"reason":"x"}`, dengxu.NotFound)
 	r.refused("bad secret", get, "/sites", "", dengxu.Unauthenticated, headerRequestID, "bad id")
 	for _, secret := range []string{string(ticket.ID), "Anna", adminSecret, "bad secret"} {
 		if strings.Contains(log.String(), secret) {
