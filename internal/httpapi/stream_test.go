@@ -168,6 +168,21 @@ func TestPositionStream(t *testing.T) {
 	}
 }
 
+// TestStreamsOfOneTokenAreBounded, and leave room for those of others.
+func TestStreamsOfOneTokenAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ticket, other := r.join("main", `{}`), r.join("main", `{}`)
+	path := "/queue/token/" + string(ticket.ID) + "/stream"
+	for range maxWatchersOfToken {
+		r.stream("", path)
+	}
+	if p := r.refused("", get, path, "", dengxu.TooMany); p.Reason != "subscribers" {
+		t.Errorf("reason %q", p.Reason)
+	}
+	r.stream("", "/queue/token/"+string(other.ID)+"/stream")
+}
+
 // TestFarPlacesAreWokenTogether: a burst in the queue costs a far stream one
 // look a pace, not one an event.
 func TestFarPlacesAreWokenTogether(t *testing.T) {

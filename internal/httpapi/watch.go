@@ -10,8 +10,12 @@ import (
 	"github.com/dengxu/dengxu/internal/feed"
 )
 
-// maxWatchers bounds the open position streams of a process.
-const maxWatchers = 20_000
+// Bounds of open position streams. One token is watched by its holder and few
+// others; without a bound of its own it could take everybody's.
+const (
+	maxWatchers        = 20_000 // of a process
+	maxWatchersOfToken = 32
+)
 
 // watches wakes the streams of positions. One subscription to the feed serves
 // all of them; a queue's streams are woken together, so that a burst in a queue
@@ -60,6 +64,9 @@ func (h *watches) add(ctx context.Context, p *dengxu.Position) (*watcher, <-chan
 	defer h.mu.Unlock()
 	if h.n >= maxWatchers {
 		return nil, nil, dengxu.Errorf(dengxu.Unavailable, "there are already %d streams of positions", h.n).Because("subscribers")
+	}
+	if n := len(h.tokens[p.ID]); n >= maxWatchersOfToken {
+		return nil, nil, dengxu.Errorf(dengxu.TooMany, "there are already %d streams of this token", n).Because("subscribers")
 	}
 	if h.cancel == nil {
 		sub, err := h.server.subscribe(ctx, feed.Filter{}, nil)
