@@ -70,4 +70,12 @@ func TestStatsBounds(t *testing.T) {
 	}
 	_, err := r.Stats(t.Context(), "main", from, from.Add(maxBuckets*time.Minute+1), time.Minute)
 	wantInvalid(t, err, "bucket")
+	// Years that have no form in JSON, and a span longer than a Duration.
+	for field, span := range map[string][2]time.Time{
+		"from": {time.Time{}, from},
+		"to":   {from, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)},
+	} {
+		_, err := r.Stats(t.Context(), "main", span[0], span[1], 366*24*time.Hour)
+		wantInvalid(t, err, field)
+	}
 }

@@ -109,6 +109,10 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 	switch {
 	case !from.Before(to):
 		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from must be before to")
+	case from.UnixMilli() < 0:
+		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from is in or after 1970")
+	case to.Year() >= 2200: // the longest Duration is 292 years
+		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "to", "to is before 2200")
 	case bucket < time.Second:
 		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "a bucket is at least a second")
 	case (to.Sub(from)-1)/bucket >= maxBuckets: // a product could overflow
