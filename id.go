@@ -26,9 +26,10 @@ var idPattern = regexp.MustCompile(IDPattern)
 
 // CheckID reports whether id may name a site, queue, counter or key. It
 // returns an Invalid error that names field; `token` is reserved because it is
-// a path element of the API.
+// a path element of the API, `.` and `..` because paths with them are rewritten
+// on their way.
 func CheckID(field, id string) error {
-	if id == "token" {
+	if id == "token" || id == "." || id == ".." {
 		return Fieldf(Invalid, field, "id %q is reserved", id)
 	}
 	if !idPattern.MatchString(id) {

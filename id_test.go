@@ -12,26 +12,26 @@ import (
 
 func TestCheckID(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{"a", "main", "room-3", "A.b_c-9", ".", "tokens", "Token", strings.Repeat("x", 64)} {
+	for _, id := range []string{"a", "main", "room-3", "A.b_c-9", "...", "tokens", "Token", strings.Repeat("x", 64)} {
 		if err := dengxu.CheckID("queue_id", id); err != nil {
 			t.Errorf("CheckID(%q): %v", id, err)
 		}
 	}
 	for _, id := range []string{
-		"", "token", " ", "a b", "a/b", "a\n", "\na", "a\x00", "内科", "é", "a%20b", "a:b", strings.Repeat("x", 65),
+		"", "token", ".", "..", " ", "a b", "a/b", "a\n", "\na", "a\x00", "内科", "é", "a%20b", "a:b", strings.Repeat("x", 65),
 	} {
 		wantInvalid(t, dengxu.CheckID("queue_id", id), "queue_id")
 	}
 }
 
 // TestCheckIDIsItsPattern: the pattern that the schema shows is the one that
-// holds, up to the reserved word.
+// holds, up to the reserved words.
 func TestCheckIDIsItsPattern(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(dengxu.IDPattern)
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.OneOf(rapid.String(), rapid.StringMatching(`[A-Za-z0-9_./ -]{0,66}`)).Draw(t, "id")
-		want := pattern.MatchString(id) && id != "token"
+		want := pattern.MatchString(id) && id != "token" && id != "." && id != ".."
 		if got := dengxu.CheckID("id", id) == nil; got != want {
 			t.Fatalf("CheckID(%q) accepts: %v, the pattern says %v", id, got, want)
 		}
