@@ -12,6 +12,7 @@ import (
 // TestAFollowerMissesNothingFromItsStart calls somebody before the follower
 // looks for the first time: it begins where the log ended at the start.
 func TestAFollowerMissesNothingFromItsStart(t *testing.T) {
+	t.Parallel()
 	s := memstore.New(memstore.Options{})
 	defer s.Close()
 	e, err := engine.Open(t.Context(), engine.Options{Store: s})
