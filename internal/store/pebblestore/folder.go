@@ -65,7 +65,11 @@ func openFolder(fsys vfs.FS, dir string) (*folder, error) {
 	}
 	lock, err := fsys.Lock(f.path(fileLock))
 	if err != nil {
-		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process") {
+		// A file that cannot be opened for the lock is another matter: its folder
+		// may be read-only.
+		_, unopened := errors.AsType[*fs.PathError](err)
+		taken := !unopened && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES))
+		if taken || strings.Contains(err.Error(), "lock held by current process") {
 			return nil, fmt.Errorf("data folder %s is in use by another dengxu: %w", dir, store.ErrUnavailable)
 		}
 		return nil, fmt.Errorf("lock data folder %s: %w", dir, err)

@@ -2,6 +2,8 @@ package pebblestore_test
 
 import (
 	"errors"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -58,6 +60,22 @@ func TestFolderInUse(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// noLock is a disk on which the lock's file cannot be opened.
+type noLock struct{ vfs.FS }
+
+func (noLock) Lock(name string) (io.Closer, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EACCES}
+}
+
+// TestFolderWithoutRights is not taken for one that is in use.
+func TestFolderWithoutRights(t *testing.T) {
+	t.Parallel()
+	_, err := pebblestore.Open(pebblestore.Options{Dir: "data", FS: noLock{vfs.NewMem()}})
+	if !errors.Is(err, fs.ErrPermission) || errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("open: %v", err)
 	}
 }
 
