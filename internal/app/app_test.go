@@ -342,8 +342,9 @@ func TestOptionsThatContradictAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	for _, url := range []string{"redis://x", "memory:x", "pebble:", "x"} {
-		if _, err := New(Options{StoreURL: url}); dengxu.CodeOf(err) != dengxu.Invalid {
+	for _, url := range []string{"redis://:password@x", "memory:x", "pebble:", "x"} {
+		_, err := New(Options{StoreURL: url})
+		if dengxu.CodeOf(err) != dengxu.Invalid || strings.Contains(err.Error(), "password") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

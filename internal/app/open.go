@@ -23,6 +23,9 @@ func checkStore(url string) error {
 	if dir, ok := strings.CutPrefix(url, "pebble:"); url == "" || url == inMemory || ok && dir != "" {
 		return nil
 	}
+	if kind, rest, ok := strings.Cut(url, ":"); ok && rest != "" {
+		url = kind + ":…" // what follows may hold a password
+	}
 	return dengxu.Fieldf(dengxu.Invalid, "store", "%q is not a store: pebble:DIR or memory:", url)
 }
 
