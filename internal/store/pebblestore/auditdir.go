@@ -40,7 +40,7 @@ func AuditDir(o Options, rules store.Auditor) (found []store.Finding, err error)
 		return nil, err
 	}
 	rules.Engine = true
-	if err := errors.Join(s.compare(db, &rules), auditLog(db, &s.meta, &rules)); err != nil {
+	if err := errors.Join(s.compare(db, &rules), auditRules(db, &s.meta, &rules)); err != nil {
 		return nil, s.unreadable(err)
 	}
 	return rules.Findings(), nil

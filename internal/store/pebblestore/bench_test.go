@@ -187,18 +187,18 @@ func BenchmarkMillion(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	start := time.Now()
+	start, c0 := time.Now(), cpu()
 	if s, err = pebblestore.Open(o); err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	opened := time.Since(start)
+	opened, cpuOpen := time.Since(start), cpu()-c0
 	reopened := float64(heap()-before) / people
-	start = time.Now()
+	start, c0 = time.Now(), cpu()
 	if found, err := s.Audit(b.Context()); err != nil || len(found) > 0 {
 		b.Fatal(found, err)
 	}
-	audited := time.Since(start)
+	audited, cpuAudit := time.Since(start), cpu()-c0
 	page, err := s.List(b.Context(), store.ListAsk{Newest: true, Limit: 1})
 	if err != nil {
 		b.Fatal(err)
@@ -218,6 +218,8 @@ func BenchmarkMillion(b *testing.B) {
 	b.ReportMetric(reopened, "B/token-reopened")
 	b.ReportMetric(opened.Seconds(), "s/open")
 	b.ReportMetric(audited.Seconds(), "s/audit")
+	b.ReportMetric(cpuOpen.Seconds(), "cpu-s/open")
+	b.ReportMetric(cpuAudit.Seconds(), "cpu-s/audit")
 }
 
 // heap is the live memory after a collection.
