@@ -3,6 +3,7 @@ package torture
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -100,11 +101,7 @@ func (w *witness) called(t *dengxu.Token) {
 func (w *witness) snapshot() (tokens map[dengxu.TokenID]acknowledged, answers int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	tokens = make(map[dengxu.TokenID]acknowledged, len(w.tokens))
-	for id, a := range w.tokens {
-		tokens[id] = a
-	}
-	return tokens, w.answers
+	return maps.Clone(w.tokens), w.answers
 }
 
 // visitor is one client of the crash test: people who come, leave and change

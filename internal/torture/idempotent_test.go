@@ -58,7 +58,7 @@ func TestKeysHaveOneEffect(t *testing.T) {
 	server.kill(t)
 	server.audit(t, 0)
 	server.start(t)
-	for _, k := range runs {
+	for _, k := range runs { //nolint:paralleltest // the audit below comes after the last of them
 		t.Run("again/"+k.id, k.again)
 	}
 	auditLive(t, 0, server.client(t, 1))

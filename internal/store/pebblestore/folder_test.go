@@ -81,12 +81,12 @@ func TestFolderWithoutRights(t *testing.T) {
 
 func TestFolderOfOthers(t *testing.T) {
 	t.Parallel()
-	write := func(fs vfs.FS, path, text string) {
+	write := func(disk vfs.FS, path, text string) {
 		t.Helper()
-		if err := fs.MkdirAll(fs.PathDir(path), 0o700); err != nil {
+		if err := disk.MkdirAll(disk.PathDir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		f, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+		f, err := disk.Create(path, vfs.WriteCategoryUnspecified)
 		if err != nil {
 			t.Fatal(err)
 		}
