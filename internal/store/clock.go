@@ -84,6 +84,8 @@ func (c *Clock) Tick(wall time.Time, mono time.Duration) (now int64, stepped boo
 	w, s := wall.UnixNano(), &c.state
 	if c.read {
 		c.elapse(w-c.wall, max(int64(mono-c.mono), 0))
+	} else {
+		c.resume(w)
 	}
 	if back := s.Now - (w + s.Behind + s.Doubt); back > 0 {
 		gone := min(back, -s.Doubt)
@@ -99,6 +101,19 @@ func (c *Clock) Tick(wall time.Time, mono time.Duration) (now int64, stepped boo
 	c.read, c.wall, c.mono = true, w, mono
 	s.Now = w + s.Behind + s.Doubt
 	return time.Unix(0, s.Now).UnixMilli(), len(c.steps) > 0
+}
+
+// resume takes in, at the first reading after a restart, that the wall clock may
+// have been put right meanwhile: of the offset only so much stays as keeps now
+// from running backwards. Otherwise a machine that once started in 1970 would
+// go on decades ahead of its clock.
+func (c *Clock) resume(wall int64) {
+	s := &c.state
+	need := max(s.Now-(wall+s.Doubt), 0)
+	if paid := s.Behind - need; paid > 0 {
+		s.Behind = need
+		c.report(paid, StepReturned)
+	}
 }
 
 // elapse takes in what both clocks say has passed since the last reading.

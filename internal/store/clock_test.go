@@ -126,6 +126,28 @@ func TestClockOverARestart(t *testing.T) {
 	wantTime(t, "restarted long after", c.tick(), c.wall)
 }
 
+// TestClockPutRightOverARestart: a machine that starts in 1970 and is put right
+// before the next start has not lived through the years between twice.
+func TestClockPutRightOverARestart(t *testing.T) {
+	t.Parallel()
+	c := startClock()
+	years := c.wall.Sub(time.UnixMilli(0))
+	last := c.jump(-years)
+	c.wall, c.mono = c.wall.Add(years+time.Hour), 0
+	c.Clock = store.ClockFrom(c.State())
+	wantTime(t, "restarted an hour later with the wall put right", c.tick(), last.Add(time.Hour))
+	if s := c.State(); s.Behind != 0 {
+		t.Errorf("left over: %+v", s)
+	}
+	wantSteps(t, c, store.Step{By: years.Milliseconds(), Did: store.StepReturned})
+
+	last = c.jump(-time.Hour)
+	c.wall, c.mono = c.wall.Add(20*time.Minute), 0
+	c.Clock = store.ClockFrom(c.State())
+	wantTime(t, "restarted with the wall put right in part", c.tick(), last)
+	wantTime(t, "and later, at half speed", c.pass(time.Minute), last.Add(30*time.Second))
+}
+
 func TestClockDoubtThatIsGoneAtARestart(t *testing.T) {
 	t.Parallel()
 	c := startClock()
@@ -154,13 +176,17 @@ func TestClockProperties(t *testing.T) {
 				rapid.Int64Range(-int64(2*time.Hour), int64(2*time.Hour))).Draw(t, "jump"))
 			c.mono += passed
 			c.wall = c.wall.Add(passed + jump)
-			if rapid.IntRange(0, 19).Draw(t, "restart") == 0 {
+			restarted := rapid.IntRange(0, 19).Draw(t, "restart") == 0
+			if restarted {
 				c.Clock = store.ClockFrom(c.State())
 				quiet = 2 * time.Minute // it cannot know how long it was away, so it believes the wall
 			}
 			now := c.tick()
 			if now.Before(last) {
 				t.Fatalf("now ran back from %s to %s", last, now)
+			}
+			if restarted && now.After(last) && now.After(c.wall) {
+				t.Fatalf("a restart took now from %s to %s with the wall at %s", last, now, c.wall)
 			}
 			quiet += passed
 			if ran := now.Sub(last); quiet < 2*time.Minute && ran > passed+time.Minute+2*time.Millisecond {
