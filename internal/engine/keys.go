@@ -198,8 +198,14 @@ const (
 	maxSecret = 128
 )
 
-// SetAdminSecret gives the key "admin" this secret: 16 to 128 printable
-// characters, else Invalid. Without one it makes the key when there is none,
+// isWhole reports whether a key may do everything, for ever.
+func (r *keyRecord) isWhole() bool {
+	k := &r.Key
+	return k.Role == dengxu.RoleAdmin && len(k.Sites) == 0 && len(k.Queues) == 0 && k.ExpiresAt.IsZero() && !r.Expired
+}
+
+// SetAdminSecret gives the key "admin" this secret, and all that it may have
+// lost: 16 to 128 printable characters, else Invalid. Without one it makes the key when there is none,
 // and returns the secret that it made, "" otherwise.
 func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string, err error) {
 	printable := !slices.ContainsFunc([]byte(secret), func(b byte) bool { return b <= ' ' || b > '~' })
@@ -223,7 +229,7 @@ func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string
 		if old == nil {
 			return e.keyBatch(ctx, by, adminKey, rec, 0)
 		}
-		if bytes.Equal(old.rec.Hash, rec.Hash) && old.rec.Key.Role == dengxu.RoleAdmin && !old.rec.Expired {
+		if bytes.Equal(old.rec.Hash, rec.Hash) && old.rec.isWhole() {
 			return store.Batch{}, errUnchanged
 		}
 		return e.keyBatch(ctx, by, adminKey, rec, old.version)

@@ -161,6 +161,16 @@ func TestTheAdminSecret(t *testing.T) {
 	}
 	_, err = r.Authenticate(made)
 	wantCode(t, err, dengxu.Unauthenticated, "")
+	// Whoever locked themselves out starts the server with the secret again.
+	if _, err := r.PutKey(ctx, staffer, "admin", dengxu.Key{Role: dengxu.RoleAdmin, Sites: []dengxu.SiteID{"nowhere"}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.SetAdminSecret(ctx, given); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := r.Authenticate(given); err != nil || len(k.Sites) != 0 {
+		t.Fatalf("still limited: %+v, %v", k, err)
+	}
 	for _, bad := range []string{"too-short", strings.Repeat("x", 129), "with a space inside", "with-a-\x07-bell-inside", "mit-ümlaut-im-schlüssel"} {
 		_, err := r.SetAdminSecret(ctx, bad)
 		wantInvalid(t, err, "DENGXU_ADMIN_KEY")
