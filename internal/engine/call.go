@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -285,16 +286,19 @@ func (e *Engine) nobody(ctx context.Context, c *calling) string {
 	if err != nil {
 		return ""
 	}
-	waiting, absent := 0, 0
+	waiting, absent := false, 0
 	for i, s := range c.queues {
 		counts := v.Lines[i].Counts
-		if s.queue.state.Door == dengxu.DoorOpen || s.queue.state.Door == dengxu.DoorClosing {
-			waiting += counts[dengxu.StateWaiting]
-		}
+		// Those that the counter sees came after the call.
+		seen := order.Line{Classes: s.classes, Bound: store.BoundTo(c.c.id)}
+		calls := s.queue.state.Door == dengxu.DoorOpen || s.queue.state.Door == dengxu.DoorClosing
+		waiting = waiting || calls && slices.ContainsFunc(v.Lines[i].Lanes, func(l store.LaneView) bool {
+			return !seen.Sees(l.Lane)
+		})
 		absent += counts[dengxu.StateScheduled] + counts[dengxu.StateMissed] + counts[dengxu.StateHeld]
 	}
 	switch {
-	case waiting > 0:
+	case waiting:
 		return "other_classes_waiting"
 	case paused:
 		return "queue_paused"

@@ -48,6 +48,9 @@ func (c *command) edit(req dengxu.TokenEdit, lanes map[dengxu.QueueID]int) (stor
 	if err := c.allowed(); err != nil {
 		return b, err
 	}
+	if err := c.q.checkEdit(req); err != nil {
+		return b, err
+	}
 	next := c.t
 	next.Version++
 	next.Undo = nil
@@ -75,6 +78,34 @@ func (c *command) edit(req dengxu.TokenEdit, lanes map[dengxu.QueueID]int) (stor
 	b.Tokens = []store.TokenWrite{{Token: next}}
 	b.Events = []store.EventSpec{{Type: dengxu.EventEdited, Token: 1, Actor: c.by.Name}}
 	return b, nil
+}
+
+// checkEdit refuses an edit of nothing, and what the queue's declared fields
+// would refuse at a join.
+func (q *queue) checkEdit(req dengxu.TokenEdit) error {
+	edited := make(map[string]any)
+	for field, value := range map[string]*string{"name": req.Name, "phone": req.Phone, "note": req.Note} {
+		if value != nil {
+			edited[field] = text(*value)
+		}
+	}
+	if req.PartySize != nil {
+		edited["party_size"] = nil
+		if *req.PartySize > 0 {
+			edited["party_size"] = float64(*req.PartySize)
+		}
+	}
+	if len(edited) == 0 && req.Class == nil {
+		return dengxu.Errorf(dengxu.Invalid, "say what to change: name, phone, note, class or party_size")
+	}
+	for _, f := range q.set.Fields {
+		if value, ok := edited[f.Name]; ok {
+			if err := checkField(f, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func set[T any](field *T, value *T) {

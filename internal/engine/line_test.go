@@ -240,3 +240,22 @@ func TestRankOfATokenForOneCounter(t *testing.T) {
 	r.do(dengxu.VerbCancel, a.ID, dengxu.VerbRequest{})
 	r.mustCall("1", "A003")
 }
+
+func TestAnEditChangesSomethingOrIsRefused(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	r.queue("strict", `{"site":"hall","prefix":"S","fields":[{"name":"phone","type":"phone","required":true}]}`)
+	a := r.join("strict", dengxu.JoinRequest{Phone: "+44 1234"})
+	for _, bad := range []dengxu.TokenEdit{{}, {Phone: new("")}, {Phone: new("call me")}} {
+		_, err := r.Edit(t.Context(), staffer, a.ID, bad)
+		if dengxu.CodeOf(err) != dengxu.Invalid {
+			t.Errorf("edit %+v: %v", bad, err)
+		}
+	}
+	if got := r.state(a.ID, dengxu.StateWaiting); got.Version != 1 {
+		t.Fatalf("refused edits left version %d", got.Version)
+	}
+	if _, err := r.Edit(t.Context(), staffer, a.ID, dengxu.TokenEdit{Phone: new("5678"), Name: new("Ann")}); err != nil {
+		t.Fatal(err)
+	}
+}
