@@ -27,6 +27,7 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 		if err == nil {
 			e.saw(res.Now)
 			e.absorb(res.Docs)
+			e.sawAtCounter(res)
 			e.settle(ctx, res)
 			return res, nil
 		}

@@ -39,6 +39,7 @@ type Engine struct {
 	world  atomic.Pointer[world]
 	reload sync.Mutex // guards the replacement of world
 	calls  calls
+	desks  sync.Map // CounterID → *store.Token: the last one seen there, a guess
 }
 
 // Open loads all settings from the store. It returns Unavailable when the

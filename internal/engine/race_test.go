@@ -84,7 +84,7 @@ func TestACallThatFoundNobodyIsNotDenied(t *testing.T) {
 	r.counter("1", `{"site":"hall","queues":["main"]}`)
 	a := r.join("main", dengxu.JoinRequest{})
 	r.mustCall("1", "A001")
-	s.FailRead(2) // after the commit, of the reason
+	s.FailRead(1) // after the commit, of the reason: the current one is known
 	done, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
 	if err != nil || done.Value.Token != nil {
 		t.Fatalf("complete with nobody left: %+v %v", done.Value, err)

@@ -148,8 +148,8 @@ func (p *picture) next(id dengxu.CounterID, queue dengxu.QueueID, class string, 
 	var best *store.Token
 	for _, name := range d.queues {
 		q := dengxu.QueueID(name)
-		door := p.door[q].Door
-		if queue != "" && q != queue || door == dengxu.DoorPaused || door == dengxu.DoorClosed {
+		door, classless := p.door[q].Door, class != "" && !slices.Contains(walkRules[q].classes, class)
+		if queue != "" && q != queue || classless || door == dengxu.DoorPaused || door == dengxu.DoorClosed {
 			continue
 		}
 		winner := p.first(id, q, class, not)

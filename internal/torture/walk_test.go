@@ -89,16 +89,19 @@ func (w *walk) follow() []store.Event {
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-// someone is a token, mostly one of the last.
+// someone is a token, mostly one that is in line still.
 func (w *walk) someone(p *picture) *store.Token {
 	if len(w.ids) == 0 {
 		return nil
 	}
-	i := w.rng.IntN(len(w.ids))
-	if w.rng.IntN(5) > 0 {
-		i = len(w.ids) - 1 - w.rng.IntN(min(len(w.ids), 15))
+	t := p.tokens[w.ids[w.rng.IntN(len(w.ids))]]
+	for range 8 {
+		if !t.State.Ended() {
+			break
+		}
+		t = p.tokens[w.ids[w.rng.IntN(len(w.ids))]]
 	}
-	return p.tokens[w.ids[i]]
+	return t
 }
 
 // step does one thing.
@@ -112,11 +115,11 @@ func (w *walk) step(jumps bool) {
 		w.call(p)
 	case roll < 53:
 		w.callToken(p)
-	case roll < 84:
+	case roll < 86:
 		w.verb(p)
-	case roll < 88:
+	case roll < 89:
 		w.doors(p)
-	case jumps && roll < 91:
+	case jumps && roll < 92:
 		by := pick(w.rng, -time.Hour, 24*time.Hour, time.Duration(w.rng.Int64N(int64(4*time.Hour)))-2*time.Hour)
 		w.note("the wall clock jumps by %v", by)
 		w.clock.JumpWall(by)
@@ -128,8 +131,13 @@ func (w *walk) step(jumps bool) {
 func (w *walk) join(p *picture) {
 	q := pick[dengxu.QueueID](w.rng, "a", "b", "c")
 	req := dengxu.JoinRequest{
-		PriorityGroup: pick(w.rng, "", "", "VIP", "old", "slow"), Class: pick(w.rng, "", "", "x", "y"),
-		Channel: pick(w.rng, "", "web", "kiosk"),
+		PriorityGroup: pick(w.rng, "", "", "VIP"), Channel: pick(w.rng, "", "web", "kiosk"),
+	}
+	if q == "b" || w.rng.IntN(25) == 0 {
+		req.Class = pick(w.rng, "", "x", "y")
+	}
+	if q == "a" || w.rng.IntN(25) == 0 {
+		req.PriorityGroup = pick(w.rng, "", "VIP", "old", "slow")
 	}
 	if w.rng.IntN(2) == 0 {
 		req.BusinessID = fmt.Sprintf("person-%d", w.rng.IntN(8))
@@ -180,10 +188,10 @@ func (w *walk) call(p *picture) {
 	id := pick[dengxu.CounterID](w.rng, "1", "2", "3", "4")
 	var queue dengxu.QueueID
 	req := dengxu.CallRequest{Current: pick(w.rng, "", "complete", "complete", "complete", "miss", "requeue")}
-	if w.rng.IntN(6) == 0 {
+	if w.rng.IntN(12) == 0 {
 		queue = pick[dengxu.QueueID](w.rng, "a", "b", "c")
 	}
-	if w.rng.IntN(8) == 0 {
+	if w.rng.IntN(14) == 0 {
 		req.Class = pick(w.rng, "x", "y")
 	}
 	if at := p.at(id); len(at) > 0 && req.Current != "" && w.rng.IntN(2) == 0 {

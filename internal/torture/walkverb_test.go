@@ -132,14 +132,14 @@ func (r rules) miss(p *picture, b *store.Token, now int64) (state dengxu.State, 
 // doors moves a door or a counter.
 func (w *walk) doors(p *picture) {
 	if w.rng.IntN(2) == 0 {
-		id, action := pick[dengxu.CounterID](w.rng, "1", "2", "3", "4"), pick(w.rng, "open", "open", "pause")
+		id, action := pick[dengxu.CounterID](w.rng, "1", "2", "3", "4"), pick(w.rng, "open", "open", "open", "pause")
 		w.note("%s counter %s", action, id)
 		_, err := w.SetCounterState(w.Context(), w.by(), id, action, dengxu.DoorRequest{})
 		w.expect(action+" counter", granted, err)
 		w.after(p, err)
 		return
 	}
-	id, action := pick[dengxu.QueueID](w.rng, "a", "b", "c"), pick(w.rng, "open", "open", "open", "pause", "close")
+	id, action := pick[dengxu.QueueID](w.rng, "a", "b", "c"), pick(w.rng, "open", "open", "open", "open", "open", "open", "pause", "close")
 	req := dengxu.DoorRequest{Now: action == "close" && w.rng.IntN(2) == 0}
 	w.note("%s queue %s %+v", action, id, req)
 	_, err := w.SetDoor(w.Context(), w.by(), id, action, req)
