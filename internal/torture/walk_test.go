@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -297,6 +298,9 @@ func walkOver(t *testing.T, n int, jumps bool) {
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			var mu sync.Mutex // guards done
+			done := make(map[string]int)
+			t.Cleanup(func() { sometimes(t, done) })
 			seeds(t, n, func(t *testing.T, seed uint64) {
 				clock := storetest.NewClock()
 				w := newWalk(t, seed, open(t, clock), clock)
@@ -304,7 +308,39 @@ func walkOver(t *testing.T, n int, jumps bool) {
 					w.step(jumps)
 				}
 				w.invariants()
+				mu.Lock()
+				defer mu.Unlock()
+				for what, n := range w.done {
+					done[what] += n
+				}
 			})
 		})
+	}
+}
+
+// sometimes fails the test unless the walks together did every verb with
+// success and met every refusal: else they prove less than they seem to.
+func sometimes(t *testing.T, done map[string]int) {
+	t.Helper()
+	if t.Failed() {
+		return
+	}
+	want := []string{
+		"join  ", "join exists already_in_line", "join closed paused", "join closed closed", "join closed closing",
+		"join too_many rejoin_after", "join full max_length", "call_next  ", "call_next conflict counter_busy",
+		"call_next conflict counter_paused", "call_next conflict state", "call_next invalid not_served", "call by hand  ",
+		"call by hand conflict not_served", "call by hand conflict counter_busy", "recall conflict max_calls",
+		"recall too_many too_early", "confirm conflict confirmed_already", "defer conflict defer_max",
+		"resume conflict no_room", "transfer exists already_in_line", "rate conflict rated_already",
+		"undo conflict nothing_to_undo", "undo conflict other_actor", "undo conflict undo_too_late", "undo conflict no_room",
+		"complete conflict stale_version", "complete conflict other_counter", "complete conflict state",
+	}
+	for _, verb := range walkVerbs {
+		want = append(want, string(verb)+"  ")
+	}
+	for _, what := range want {
+		if done[what] == 0 {
+			t.Errorf("no walk met: %s", what)
+		}
 	}
 }

@@ -17,11 +17,14 @@ var walkVerbs = []dengxu.Verb{
 }
 
 func (w *walk) verb(p *picture) {
+	verb := pick(w.rng, walkVerbs...)
 	t := w.someone(p)
+	for n := 0; n < 10 && t != nil && !suits(t, verb); n++ {
+		t = p.tokens[w.ids[w.rng.IntN(len(w.ids))]]
+	}
 	if t == nil {
 		return
 	}
-	verb := pick(w.rng, walkVerbs...)
 	req := w.request(t, verb)
 	by := w.by()
 	w.note("%s %s (%s) by %s %+v", verb, t.Label(), t.State, by.Name, req)
@@ -30,6 +33,17 @@ func (w *walk) verb(p *picture) {
 	if after := w.after(p, err); err == nil {
 		w.became(p, after, t.ID, verb, req)
 	}
+}
+
+// suits reports whether a verb is worth trying on a token whose time is over.
+func suits(t *store.Token, verb dengxu.Verb) bool {
+	switch verb { //nolint:exhaustive // the others suit those in line
+	case dengxu.VerbRate:
+		return t.State == dengxu.StateCompleted
+	case dengxu.VerbUndo:
+		return t.Undo != nil
+	}
+	return true
 }
 
 // request draws what a verb says.

@@ -133,6 +133,7 @@ func (s *Store) putToken(c *ledger.TokenChange) {
 	hash := hashOf(w.key, w.value)
 	s.meta.Sum += hash - en.hash
 	en.hash = hash
+	en.keep(after, w.value)
 	s.index.add(en, after)
 }
 

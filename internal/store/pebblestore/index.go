@@ -1,6 +1,7 @@
 package pebblestore
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -26,9 +27,10 @@ type index struct {
 	sites    map[dengxu.SiteID]*dengxu.SiteID // one string for all tokens of a site
 }
 
-// entry is one live token in memory: 80 bytes.
+// entry is one live token in memory: 104 bytes, and its record while it waits.
 type entry struct {
 	id         dengxu.TokenID
+	record     []byte // as it is stored, see keep; nil = only on disk
 	hash       uint64 // of its record, as part of the state sum
 	line       *line
 	site       *dengxu.SiteID
@@ -36,6 +38,31 @@ type entry struct {
 	next, prev *entry // the ring of its business id, nil when in none
 	state      uint8  // index in dengxu.States
 	unique     bool   // holds the mark of its business id in its line
+}
+
+// keptBytes is the longest record that is kept in memory.
+const keptBytes = 320
+
+// keep remembers the record as it is stored while the token waits and the
+// record is short: that is what calls and positions read, and they come to it
+// long after it has left every cache.
+func (e *entry) keep(t *store.Token, record []byte) {
+	e.record = nil
+	if t.State == dengxu.StateWaiting && len(record) <= keptBytes {
+		e.record = bytes.Clone(record)
+	}
+}
+
+// token decodes the record that is kept, or returns nil.
+func (e *entry) token() *store.Token {
+	if e == nil || e.record == nil {
+		return nil
+	}
+	t, err := store.DecodeToken(e.id, e.record)
+	if err != nil {
+		return nil // the one on disk tells what is wrong
+	}
+	return t
 }
 
 // desk is the tokens at one counter, in the order of their calls.

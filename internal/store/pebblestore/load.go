@@ -211,7 +211,7 @@ func (s *Store) readTokens(db *pebble.DB, sum *uint64) error {
 		defer close(built)
 		for some := range read {
 			for _, l := range some {
-				s.index.add(&entry{id: l.token.ID, hash: l.hash}, l.token)
+				s.index.add(l.entry, l.token)
 			}
 		}
 	}()
@@ -224,7 +224,9 @@ func (s *Store) readTokens(db *pebble.DB, sum *uint64) error {
 		if _, known := stateCodes[t.State]; !known {
 			return fmt.Errorf("state %q: %w", t.State, store.ErrDamaged)
 		}
-		if some = append(some, loaded{t, hash}); len(some) == loadTokens {
+		en := &entry{id: t.ID, hash: hash}
+		en.keep(t, value)
+		if some = append(some, loaded{t, en}); len(some) == loadTokens {
 			read <- some
 			some = make([]loaded, 0, loadTokens)
 		}
@@ -242,7 +244,7 @@ func (s *Store) readTokens(db *pebble.DB, sum *uint64) error {
 // loaded is a record on its way into the indexes.
 type loaded struct {
 	token *store.Token
-	hash  uint64
+	entry *entry
 }
 
 const (

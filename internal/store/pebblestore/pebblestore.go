@@ -263,11 +263,15 @@ func (s *Store) Close() error {
 
 // token is a live record for the committer, or nil.
 func (s *Store) token(id dengxu.TokenID) (*store.Token, error) {
-	if s.index.tokens[id] == nil {
+	en := s.index.tokens[id]
+	if en == nil {
 		return nil, nil
 	}
 	if c, ok := s.cache.get(id); ok {
 		return c.token, nil
+	}
+	if t := en.token(); t != nil {
+		return t, nil
 	}
 	t, err := readToken(s.db, prefixToken, id)
 	if err == nil && t == nil {

@@ -38,9 +38,12 @@ func (s *Store) look() *look {
 
 // want asks for a record, live or archived.
 func (l *look) want(id dengxu.TokenID) *want {
-	w := &want{id: id, live: l.s.index.tokens[id] != nil}
+	en := l.s.index.tokens[id]
+	w := &want{id: id, live: en != nil}
 	if c, ok := l.s.cache.get(id); ok {
 		w.known = c.token
+	} else {
+		w.known = en.token()
 	}
 	l.wants = append(l.wants, w)
 	return w
