@@ -19,6 +19,7 @@ type calling struct {
 	current *command // what happens to the token that the counter has
 	replay  *store.OpView
 	now     int64
+	unread  bool // the current token is a guess
 }
 
 // CallNext calls the next token of a counter's queues, or of the one queue id
@@ -125,7 +126,7 @@ func (e *Engine) guessed(w *world, by By, id dengxu.CounterID, qid dengxu.QueueI
 	if !ok {
 		return calling{}, false
 	}
-	out := calling{c: c, by: by, req: req, queues: c.queues, now: e.now()}
+	out := calling{c: c, by: by, req: req, queues: c.queues, now: e.now(), unread: true}
 	if err := out.narrow(qid); err != nil {
 		return calling{}, false
 	}
@@ -256,8 +257,11 @@ func (c *calling) room(freed int) store.RoomAt {
 func (c *calling) guesses() bool { return c.req.Current != "" && c.req.CurrentTokenID == "" }
 
 // outdated reports whether a call was refused because another token came to
-// the counter after it was read.
+// the counter after it was read, or was not read at all.
 func (c *calling) outdated(err error) bool {
+	if _, at := refusedBy[store.TokenAt](err); at && c.unread {
+		return true
+	}
 	_, room := refusedBy[store.RoomAt](err)
 	return room && c.guesses()
 }

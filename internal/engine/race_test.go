@@ -134,3 +134,20 @@ func TestClosingACounterOnceMoreMeanwhile(t *testing.T) {
 		t.Errorf("version %d: put back more than once", got.Version)
 	}
 }
+
+func TestTheTokenLastSeenAtACounterMayBeArchived(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall","retain_seconds":0}`)
+	r.counter("1", `{"site":"hall","queues":["main"]}`)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbComplete, a.ID, dengxu.VerbRequest{})
+	r.pass(0)
+	done, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
+	if err != nil || done.Value.Token == nil || done.Value.Token.Number != "A002" {
+		t.Fatalf("called %+v, %v", done.Value, err)
+	}
+}
