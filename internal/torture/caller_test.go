@@ -21,10 +21,12 @@ type attempt struct {
 	token   dengxu.TokenID // of in.Number
 }
 
-// answered is the output and the token that it names.
+// answered is the output and the token that it names. Late says of an unknown
+// outcome that the attempt may be going on.
 type answered struct {
 	out   output
 	token dengxu.TokenID
+	late  bool
 }
 
 // caller makes attempts: in process or over HTTP.
@@ -106,14 +108,17 @@ func ofTicket(t dengxu.Ticket, err error) answered {
 	if t.Rank != nil {
 		out.Rank = *t.Rank
 	}
-	return answered{out, t.ID}
+	return answered{out: out, token: t.ID}
 }
 
 func ofToken(t dengxu.Token, err error) answered {
 	if err != nil {
 		return ofError(err)
 	}
-	return answered{output{Number: numberOf(t.Number), State: t.State, Version: t.Version, Rank: noRank}, t.ID}
+	return answered{
+		out:   output{Number: numberOf(t.Number), State: t.State, Version: t.Version, Rank: noRank},
+		token: t.ID,
+	}
 }
 
 func ofCall(o dengxu.CallOutcome, err error) answered {

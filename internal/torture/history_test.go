@@ -39,12 +39,12 @@ func historyCounter(q, c int) dengxu.CounterID {
 type history struct {
 	began time.Time
 	seed  uint64
-	late  bool // an attempt may happen after its caller gave it up
 
-	mu    sync.Mutex // guards everything below
-	ops   []porcupine.Operation
-	known [historyQueues]map[int]dengxu.TokenID // by number
-	last  [historyQueues][]int                  // numbers in the order in which they were learned
+	mu     sync.Mutex // guards everything below
+	killed []int64    // when the server was dead
+	ops    []porcupine.Operation
+	known  [historyQueues]map[int]dengxu.TokenID // by number
+	last   [historyQueues][]int                  // numbers in the order in which they were learned
 
 	// lost counts attempts whose outcome nobody knows, and down those that
 	// surely did nothing.
@@ -61,13 +61,12 @@ func newHistory(seed uint64) *history {
 
 func (h *history) now() int64 { return int64(time.Since(h.began)) }
 
-// never is when an attempt of unknown outcome returns: it may have happened at
-// any later time, or not at all.
-const never = 1 << 62
+// unsettled is when an attempt returns that may still happen.
+const unsettled = 1 << 62
 
-// add records an attempt and learns the token that it named. In process, a
-// definite answer is the last word on its key: attempts before it happen no
-// later. Over HTTP the server may still be at one that was given up.
+// add records an attempt and learns the token that it named. One of unknown
+// outcome was done by the time that its answer was lost, or never, but if late:
+// then it may happen until the server is killed, or the history ends.
 func (h *history) add(client int, a attempt, called int64, got answered) {
 	returned := h.now()
 	h.mu.Lock()
@@ -80,12 +79,10 @@ func (h *history) add(client int, a attempt, called int64, got answered) {
 		return
 	case got.out.Unknown:
 		h.lost++
-		returned = never
-	case a.in.Key != 0 && !h.late:
-		for i := len(h.ops) - 1; i >= 0 && i >= len(h.ops)-200; i-- {
-			if op := &h.ops[i]; op.Return == never && op.Input == a.in {
-				op.Return = returned
-			}
+		if i := len(h.killed) - 1; i >= 0 && h.killed[i] >= called {
+			returned = h.killed[i]
+		} else if got.late {
+			returned = unsettled
 		}
 	}
 	h.ops = append(h.ops, porcupine.Operation{
@@ -97,6 +94,20 @@ func (h *history) add(client int, a attempt, called int64, got answered) {
 	if _, known := h.known[a.in.Queue][got.out.Number]; !known {
 		h.known[a.in.Queue][got.out.Number] = got.token
 		h.last[a.in.Queue] = append(h.last[a.in.Queue], got.out.Number)
+	}
+}
+
+// over notes that the server is dead, or has come to rest: what was not done
+// yet never will be.
+func (h *history) over() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	h.killed = append(h.killed, now)
+	for i := range h.ops {
+		if h.ops[i].Return == unsettled {
+			h.ops[i].Return = now
+		}
 	}
 }
 
@@ -180,13 +191,15 @@ func (h *history) client(ctx context.Context, who, q int, c caller, cancels bool
 
 // try makes one attempt; with cancels, the caller of a few gives up meanwhile.
 func (h *history) try(ctx context.Context, rng *rand.Rand, c caller, a attempt, cancels bool) (answered, int64) {
-	if cancels && rng.IntN(50) == 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(ctx)
-		defer time.AfterFunc(time.Duration(rng.IntN(300))*time.Microsecond, cancel).Stop()
-	}
 	called := h.now()
-	return c.attempt(ctx, a), called
+	if !cancels || rng.IntN(50) > 0 {
+		return c.attempt(ctx, a), called
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer time.AfterFunc(time.Duration(rng.IntN(300))*time.Microsecond, cancel).Stop()
+	got := c.attempt(ctx, a)
+	got.late = true
+	return got, called
 }
 
 // run lets all clients work on all queues at the same time.

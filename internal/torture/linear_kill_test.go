@@ -17,6 +17,7 @@ type outliving struct {
 
 func (o outliving) attempt(ctx context.Context, a attempt) answered {
 	got := o.remote.attempt(ctx, a)
+	got.late = got.out.Unknown // the request may be on its way, or at the server
 	if got.out.Unknown || got.out.Code == dengxu.Unavailable {
 		o.server.serving(ctx)
 	}
@@ -32,7 +33,6 @@ func TestLinearizableAcrossKills(t *testing.T) {
 		caller := outliving{remote{server.client(t, 1)}, server}
 		historyHall().build(t, caller)
 		h := newHistory(seed)
-		h.late = true
 		rng, ended := dice(seed, 1000), make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -44,11 +44,13 @@ func TestLinearizableAcrossKills(t *testing.T) {
 			case <-time.After(time.Duration(20+rng.IntN(400)) * time.Millisecond):
 			}
 			server.kill(t)
+			h.over()
 			server.audit(t, seed)
 			server.start(t)
 		}
 		<-ended
 		h.ask(t.Context(), caller)
+		h.over()
 		if h.lost+h.down == 0 {
 			t.Errorf("seed %d: no attempt met a killed server", seed)
 		}

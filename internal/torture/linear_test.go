@@ -29,6 +29,7 @@ func TestLinearizable(t *testing.T) {
 				stop()
 				faults.calm()
 				h.ask(t.Context(), d)
+				h.over()
 				if h.lost == 0 || h.down == 0 {
 					t.Errorf("seed %d: %d unknown outcomes and %d failures: the faults did not happen", seed, h.lost, h.down)
 				}
@@ -96,7 +97,7 @@ func TestModelRefuses(t *testing.T) {
 		for i := range ops { // one after the other, but unknown ones may come at any time
 			ops[i].Call, ops[i].Return = int64(10*i), int64(10*i+5)
 			if ops[i].Output.(output).Unknown {
-				ops[i].Return = 1 << 62
+				ops[i].Return = unsettled
 			}
 		}
 		if porcupine.CheckOperations(queueModel(), ops) {

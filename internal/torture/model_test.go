@@ -277,9 +277,6 @@ func afterVerb(from dengxu.State, verb dengxu.Verb) (dengxu.State, bool) {
 
 // accepts reports whether an attempt may have been answered so.
 func accepts(want, got output) bool {
-	if got.Unknown {
-		return true
-	}
 	if got.Rank == noRank {
 		want.Rank = noRank // a repeat is not told the rank of the join's moment
 	}
@@ -289,9 +286,10 @@ func accepts(want, got output) bool {
 	return want == got
 }
 
-// queueModel is the model of several queues, each a partition.
+// queueModel is the model of several queues, each a partition. An attempt of
+// unknown outcome has two: it was done, or it never was.
 func queueModel() porcupine.Model {
-	return porcupine.Model{
+	m := porcupine.NondeterministicModel{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 			var parts [][]porcupine.Operation
 			for _, op := range history {
@@ -303,15 +301,23 @@ func queueModel() porcupine.Model {
 			}
 			return parts
 		},
-		Init: func() any { return &line{} },
-		Step: func(state, in, out any) (bool, any) {
-			next, want := state.(*line).apply(in.(input))
-			return accepts(want, out.(output)), next
+		Init: func() []any { return []any{&line{}} },
+		Step: func(state, in, out any) []any {
+			before, got := state.(*line), out.(output)
+			next, want := before.apply(in.(input))
+			switch {
+			case got.Unknown && next != before:
+				return []any{before, next}
+			case got.Unknown || accepts(want, got):
+				return []any{next}
+			}
+			return nil
 		},
 		Equal:             func(a, b any) bool { return a.(*line).equal(b.(*line)) },
 		Hash:              func(state any) uint64 { return state.(*line).sum },
 		DescribeOperation: func(in, out any) string { return describe(in.(input), out.(output)) },
 	}
+	return m.ToModel()
 }
 
 // describe is one attempt and its answer in a line.

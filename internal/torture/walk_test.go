@@ -283,14 +283,14 @@ func (w *walk) after(p *picture, err error) *picture {
 // TestWalk: long random runs do what the rules say, and nothing else.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	walkOver(t, rounds(12, 200), false)
+	walkOver(t, rounds(16, 200), false)
 }
 
 // TestWalkWithClockJumps: the same while the wall clock is set back by an hour
 // or forward by a day, and by anything between.
 func TestWalkWithClockJumps(t *testing.T) {
 	t.Parallel()
-	walkOver(t, rounds(12, 200), true)
+	walkOver(t, rounds(16, 200), true)
 }
 
 func walkOver(t *testing.T, n int, jumps bool) {

@@ -19,7 +19,7 @@ var walkVerbs = []dengxu.Verb{
 func (w *walk) verb(p *picture) {
 	verb := pick(w.rng, walkVerbs...)
 	t := w.someone(p)
-	for n := 0; n < 10 && t != nil && !suits(t, verb); n++ {
+	for n := w.rng.IntN(20); n > 0 && t != nil && !suits(t, verb); n-- {
 		t = p.tokens[w.ids[w.rng.IntN(len(w.ids))]]
 	}
 	if t == nil {
@@ -35,15 +35,9 @@ func (w *walk) verb(p *picture) {
 	}
 }
 
-// suits reports whether a verb is worth trying on a token whose time is over.
+// suits reports whether there is something to a verb on a token.
 func suits(t *store.Token, verb dengxu.Verb) bool {
-	switch verb { //nolint:exhaustive // the others suit those in line
-	case dengxu.VerbRate:
-		return t.State == dengxu.StateCompleted
-	case dengxu.VerbUndo:
-		return t.Undo != nil
-	}
-	return true
+	return dengxu.Allowed(dengxu.KindPeople, t.State, verb) && (verb != dengxu.VerbUndo || t.Undo != nil)
 }
 
 // request draws what a verb says.
