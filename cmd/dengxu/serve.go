@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/dengxu/dengxu"
@@ -137,7 +138,8 @@ func (c *serveCmd) inForce() (settings, error) {
 }
 
 // greet tells what serves, what the first start made and what to do next.
-func greet(w io.Writer, a *app.App, data string) {
+func greet(out io.Writer, a *app.App, data string) {
+	w := new(strings.Builder)
 	about, first := a.About(), a.First()
 	fmt.Fprintf(w, "dengxu %s\n", versionText())
 	fmt.Fprintf(w, "store: %s (%s). %s\n", about.Kind, about.Durability, about.Text)
@@ -159,4 +161,5 @@ func greet(w io.Writer, a *app.App, data string) {
 		fmt.Fprintf(w, "  export DENGXU_KEY=%s\n", cmp.Or(first.AdminKey, "$DENGXU_ADMIN_KEY"))
 		fmt.Fprintf(w, "  curl -X POST -H \"Authorization: Bearer $DENGXU_KEY\" %s/queue/%s/counter/%s/call_next\n", a.URL(), first.Queue, first.Counter)
 	}
+	_, _ = io.WriteString(out, w.String()) // in one piece: others may read along
 }
