@@ -167,43 +167,52 @@ func (v *visitor) call(ctx context.Context) error {
 }
 
 // TestKilled: a server that is killed at random moments under load forgets
-// nothing that it acknowledged and gives no number twice.
+// nothing that it acknowledged and gives no number twice. All of it is 100
+// kills, of five servers in turn.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	seed := uint64(1)
-	server := newChild(t)
-	crashHall().build(t, remote{server.client(t, 1)})
-	w := newWitness(t, seed)
-	ctx, cancel := context.WithCancel(t.Context())
-	var visitors sync.WaitGroup
-	for i := range crashClients {
-		v := &visitor{
-			Client: server.client(t, 1000), rng: dice(seed, uint64(i)), counter: dengxu.CounterID(crashCounter(i)), w: w,
+	seeds(t, rounds(1, 5), func(t *testing.T, seed uint64) {
+		server := newChild(t)
+		crashHall().build(t, remote{server.client(t, 1)})
+		w := newWitness(t, seed)
+		ctx, cancel := context.WithCancel(t.Context())
+		var visitors sync.WaitGroup
+		for i := range crashClients {
+			v := &visitor{
+				Client: server.client(t, 1000), rng: dice(seed, uint64(i)), counter: dengxu.CounterID(crashCounter(i)), w: w,
+			}
+			visitors.Go(func() { v.work(ctx) })
 		}
-		visitors.Go(func() { v.work(ctx) })
-	}
-	rng, answers := dice(seed, 1000), 0
-	for round := range rounds(5, 100) {
-		time.Sleep(time.Duration(100+rng.IntN(500)) * time.Millisecond) // the load goes on meanwhile
+		w.killing(server, rounds(5, 20))
+		cancel()
+		visitors.Wait()
+		tokens, answers := w.snapshot()
+		w.check(tokens, everyone(t, server.client(t, 1)))
 		auditLive(t, seed, server.client(t, 1))
 		server.kill(t)
+		server.audit(t, seed)
+		t.Logf("seed %d: %d answers about %d tokens", seed, answers, len(tokens))
+	})
+}
+
+// killing kills the server n times while the visitors go on, and holds what it
+// knows after each start against what was acknowledged before the kill.
+func (w *witness) killing(server *child, n int) {
+	w.t.Helper()
+	rng, answers := dice(w.seed, 1000), 0
+	for round := range n {
+		time.Sleep(time.Duration(100+rng.IntN(500)) * time.Millisecond) // a random moment, not a signal
+		auditLive(w.t, w.seed, server.client(w.t, 1))
+		server.kill(w.t)
 		tokens, now := w.snapshot()
 		if now == answers {
-			t.Errorf("seed %d, round %d: nothing was acknowledged", seed, round)
+			w.t.Errorf("seed %d, round %d: nothing was acknowledged", w.seed, round)
 		}
 		answers = now
-		server.audit(t, seed)
-		server.start(t)
-		w.check(tokens, everyone(t, server.client(t, 1)))
+		server.audit(w.t, w.seed)
+		server.start(w.t)
+		w.check(tokens, everyone(w.t, server.client(w.t, 1)))
 	}
-	cancel()
-	visitors.Wait()
-	tokens, _ := w.snapshot()
-	w.check(tokens, everyone(t, server.client(t, 1)))
-	auditLive(t, seed, server.client(t, 1))
-	server.kill(t)
-	server.audit(t, seed)
-	t.Logf("seed %d: %d answers about %d tokens", seed, w.answers, len(tokens))
 }
 
 // work goes on until ctx ends. Refusals are no answers about a token.
