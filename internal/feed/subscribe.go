@@ -69,17 +69,34 @@ func (f *Feed) Subscribe(ctx context.Context, filter Filter, after Cursor) (*Sub
 	if err := f.wait(ctx); err != nil {
 		return nil, err
 	}
+	live := after == nil
+	if live {
+		// The logs' own ends: the tails may still be on their way to what was
+		// committed before this call.
+		for p := range f.tails { // its length never changes
+			end, err := f.end(ctx, store.Partition(p)) //nolint:gosec // at most 256 partitions
+			if err != nil {
+				return nil, err
+			}
+			after = append(after, end)
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if after != nil && len(after) != len(f.tails) {
+	if len(after) != len(f.tails) {
 		return nil, dengxu.Fieldf(dengxu.Invalid, "after", "this cursor belongs to another store").Because("cursor")
 	}
 	if err := f.admit(); err != nil {
 		return nil, err
 	}
 	s := &Subscription{feed: f, filter: filter, pos: slices.Clone(after), live: make(chan *item, f.o.Buffer)}
-	if after == nil {
-		s.pos, s.joined = slices.Clone(f.tails), true
+	if live {
+		for p, tail := range f.tails {
+			if at := &s.pos[p]; at.Epoch < tail.Epoch || at.Epoch == tail.Epoch && at.Number < tail.Number {
+				*at = tail
+			}
+		}
+		s.joined = true
 		f.subs[s] = struct{}{}
 	}
 	return s, nil

@@ -59,19 +59,25 @@ func (f *Feed) fail(ctx context.Context, p store.Partition, err error) {
 	f.o.Logger.WarnContext(ctx, "event log cannot be read", "partition", p, "error", err)
 }
 
-// locate finds the end of a log: a cursor of no known epoch is answered with
-// a reset to it.
-func (f *Feed) locate(ctx context.Context, p store.Partition) error {
+// end finds the end of a log: a cursor of no known epoch is answered with a
+// reset to it.
+func (f *Feed) end(ctx context.Context, p store.Partition) (store.Cursor, error) {
 	page, err := f.o.Store.Events(ctx, store.Cursor{Partition: p, Epoch: math.MaxUint64, Number: math.MaxUint64}, 1)
+	page.End.Partition = p
+	return page.End, err
+}
+
+// locate begins a tail at the end of its log.
+func (f *Feed) locate(ctx context.Context, p store.Partition) error {
+	end, err := f.end(ctx, p)
 	if err != nil {
 		return err
 	}
-	page.End.Partition = p
-	if err := f.replay(ctx, page.End); err != nil {
+	if err := f.replay(ctx, end); err != nil {
 		return err
 	}
 	f.mu.Lock()
-	f.tails[p] = page.End
+	f.tails[p] = end
 	f.unknown--
 	last := f.unknown == 0
 	f.mu.Unlock()
