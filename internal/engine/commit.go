@@ -19,7 +19,8 @@ const maxTries = 16
 // use case to put into words.
 func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, error)) (store.Result, error) {
 	for range maxTries {
-		b, err := decide(e.world.Load())
+		w := e.world.Load()
+		b, err := decide(w)
 		if err != nil {
 			return store.Result{}, err
 		}
@@ -35,7 +36,7 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 		if !refused {
 			return store.Result{}, storeError("commit", err)
 		}
-		renewed, err := e.renew(ctx, b.Site, r)
+		renewed, err := e.renew(ctx, w.sites[b.Site], r)
 		if err != nil {
 			return store.Result{}, err
 		}
@@ -50,8 +51,8 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 var never = store.Before{At: 0}
 
 // renew brings up to date what a refusal showed to be old, and reports whether
-// deciding again can help.
-func (e *Engine) renew(ctx context.Context, id dengxu.SiteID, r *store.Refused) (bool, error) {
+// deciding again can help. s is the site as it was when the batch was decided.
+func (e *Engine) renew(ctx context.Context, s *site, r *store.Refused) (bool, error) {
 	switch by := r.By.(type) {
 	case store.DocAt:
 		return true, e.refresh(ctx)
@@ -62,21 +63,21 @@ func (e *Engine) renew(ctx context.Context, id dengxu.SiteID, r *store.Refused) 
 		if by == never {
 			return true, nil
 		}
-		return e.turn(ctx, id, by.At, r.Now)
+		return e.turn(ctx, s, by.At, r.Now)
 	default:
 		return false, nil
 	}
 }
 
 // turn carries out the day end or door edge at the instant at, which has
-// passed, and reports whether at was one.
-func (e *Engine) turn(ctx context.Context, id dengxu.SiteID, at, now int64) (bool, error) {
-	s := e.world.Load().sites[id]
+// passed, and reports whether at was one for s. Someone else may have carried it
+// out meanwhile.
+func (e *Engine) turn(ctx context.Context, s *site, at, now int64) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
 	if at == s.state.DayEnds {
-		return true, e.startDay(ctx, id, now)
+		return true, e.startDay(ctx, s.id, now)
 	}
 	turned := false
 	for _, q := range s.queues {

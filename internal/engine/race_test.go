@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -149,5 +150,36 @@ func TestTheTokenLastSeenAtACounterMayBeArchived(t *testing.T) {
 	done, err := r.CallNext(t.Context(), staffer, "1", "", dengxu.CallRequest{Current: "complete"})
 	if err != nil || done.Value.Token == nil || done.Value.Token.Number != "A002" {
 		t.Fatalf("called %+v, %v", done.Value, err)
+	}
+}
+
+// turning is a store that lets something happen between the refusal of a commit
+// and what its caller makes of it.
+type turning struct {
+	store.Store
+	refused func() // once
+}
+
+func (s *turning) Commit(ctx context.Context, b store.Batch) (store.Result, error) {
+	r, err := s.Store.Commit(ctx, b)
+	if f := s.refused; err != nil && f != nil {
+		s.refused = nil
+		f()
+	}
+	return r, err
+}
+
+func TestADayThatSomebodyElseStartedMeanwhile(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := &turning{Store: memstore.New(memstore.Options{Wall: clock.Wall, Mono: clock.Mono})}
+	r := rigOver(t, s, clock)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall"}`)
+	r.join("main", dengxu.JoinRequest{})
+	clock.Advance(24 * time.Hour)
+	s.refused = func() { r.join("main", dengxu.JoinRequest{}) } // starts the day and takes its first number
+	if got := r.join("main", dengxu.JoinRequest{}); got.Number != "A002" {
+		t.Errorf("joined as %s, want A002 of the new day", got.Number)
 	}
 }
