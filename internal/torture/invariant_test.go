@@ -23,6 +23,7 @@ var verbsOfEvents = map[dengxu.EventType][]dengxu.Verb{
 	dengxu.EventResumed: {dengxu.VerbResume}, dengxu.EventRequeued: {dengxu.VerbRequeue}, dengxu.EventTransferred: {dengxu.VerbTransfer},
 	dengxu.EventMoved: {dengxu.VerbMove}, dengxu.EventEdited: {dengxu.VerbEdit}, dengxu.EventCancelled: {dengxu.VerbCancel},
 	dengxu.EventAbandoned: {dengxu.VerbAbandon, dengxu.VerbExpire}, dengxu.EventUndone: {dengxu.VerbUndo}, dengxu.EventRated: {dengxu.VerbRate},
+	dengxu.EventAsked: {dengxu.VerbAsk},
 }
 
 // changes holds the step from one picture to the next against the log: each
@@ -37,14 +38,18 @@ func (w *walk) changes(p, after *picture, events []store.Event) {
 		state   dengxu.State
 		version uint64
 		due     int64
+		asked   bool
 	}
 	now := make(map[dengxu.TokenID]at)
 	for id, t := range p.tokens {
-		now[id] = at{t.State, t.Version, t.Due}
+		now[id] = at{t.State, t.Version, t.Due, t.Asked}
 	}
 	for _, e := range events {
 		if e.Token == "" {
 			continue
+		}
+		if e.Actor == "timer" {
+			w.done["timer "+string(e.Type)]++
 		}
 		from, verbs := now[e.Token], verbsOfEvents[e.Type]
 		row := slices.ContainsFunc(verbs, func(v dengxu.Verb) bool {
@@ -57,8 +62,10 @@ func (w *walk) changes(p, after *picture, events []store.Event) {
 			w.fatal("%s of %s has version %d after %d", e.Type, e.Label, e.Version, from.version)
 		case e.Actor == "timer" && e.Reason != "day_end" && from.due > e.At:
 			w.fatal("the timer's %s of %s came at %d, and was due at %d", e.Type, e.Label, e.At, from.due)
+		case e.Actor == "timer" && e.Reason != "day_end" && from.state == dengxu.StateWaiting && e.State == dengxu.StateAbandoned && !from.asked:
+			w.fatal("the timer took %s out of the line without having asked", e.Label)
 		}
-		now[e.Token] = at{e.State, e.Version, 0} // a second change has a due time that nobody saw
+		now[e.Token] = at{e.State, e.Version, 0, e.Type == dengxu.EventAsked} // a second change has a due time that nobody saw
 	}
 	for id, t := range after.tokens {
 		last := now[id]

@@ -83,10 +83,10 @@ func (p *picture) onVerb(t *store.Token, verb dengxu.Verb, req dengxu.VerbReques
 			return refusal(dengxu.TooMany, "too_early")
 		}
 	case dengxu.VerbConfirm:
-		if t.State == dengxu.StateWaiting {
-			return refusal(dengxu.Conflict, "state") // nobody is ever asked here
-		}
-		if t.Confirmed {
+		switch {
+		case t.State == dengxu.StateWaiting && !t.Asked:
+			return refusal(dengxu.Conflict, "state")
+		case t.State == dengxu.StateCalling && t.Confirmed:
 			return refusal(dengxu.Conflict, "confirmed_already")
 		}
 	case dengxu.VerbCheckIn:

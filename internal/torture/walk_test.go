@@ -333,7 +333,8 @@ func sometimes(t *testing.T, done map[string]int) {
 		"recall too_many too_early",
 		"resume conflict no_room", "transfer exists already_in_line", "rate conflict rated_already",
 		"undo conflict nothing_to_undo", "undo conflict other_actor", "undo conflict undo_too_late", "undo conflict no_room",
-		"complete conflict stale_version", "complete conflict state",
+		"timer token.due", "timer token.missed", "timer token.started", "timer token.abandoned", "timer token.asked",
+		"timer token.deferred", "complete conflict stale_version", "complete conflict state",
 	}
 	if storetest.Torture() { // too rare for the few walks of an ordinary run
 		want = append(want, "recall conflict max_calls", "confirm conflict confirmed_already",

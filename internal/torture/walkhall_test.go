@@ -32,6 +32,7 @@ type rules struct {
 	maxLength   int
 	quota       int
 	rejoin      int64
+	askAfter    int64 // asked whether still coming; silence is put off, then ends the wait
 }
 
 type group struct {
@@ -60,7 +61,7 @@ var walkRules = map[dengxu.QueueID]rules{
 	"c": {
 		prefix: "C", epoch: true, groups: map[string]group{"ordinary": {20, 0}, "VIP": {10, 0}},
 		missed: "remove", timeout: 60_000, onTimeout: "start", arrive: 300_000,
-		recallGap: 0, maxCalls: 3, deferFor: 300_000, maxDefers: 2, remote: true, checkWithin: 120_000, quota: 25,
+		recallGap: 0, maxCalls: 3, deferFor: 300_000, maxDefers: 2, remote: true, checkWithin: 120_000, quota: 25, askAfter: 200_000,
 	},
 }
 
@@ -82,7 +83,8 @@ func walkHall() hall {
 			"b": `{"prefix":"B","day_end":"keep","groups":{"VIP":{"factor":0.7,"head_start_seconds":30}},"classes":{"x":{},"y":{}},"default_class":"x",
 				"missed":{"policy":"keep","keep_seconds":300},"call_timeout_seconds":120,"on_call_timeout":"ask","rejoin_after_seconds":30}`,
 			"c": `{"prefix":"C","ordering":"epoch","groups":{"VIP":{"factor":0.5}},"missed":{"policy":"remove"},"call_timeout_seconds":60,
-				"on_call_timeout":"start","recall_gap_seconds":0,"check_in":{"required":"remote","within_seconds":120},"daily_quota":25}`,
+				"on_call_timeout":"start","recall_gap_seconds":0,"check_in":{"required":"remote","within_seconds":120},"daily_quota":25,
+				"ask":{"after_seconds":200,"grace_seconds":60,"on_silence":"defer"}}`,
 		},
 		counters: map[string]string{
 			"1": `{"queues":["a","b"]}`,
@@ -91,6 +93,14 @@ func walkHall() hall {
 			"4": `{"queues":["c"],"max_serving":3}`,
 		},
 	}
+}
+
+// asks is when somebody who begins to wait at now is asked, 0 = never.
+func (r rules) asks(now int64) int64 {
+	if r.askAfter == 0 {
+		return 0
+	}
+	return now + r.askAfter
 }
 
 func (r rules) class(given string) (string, bool) {

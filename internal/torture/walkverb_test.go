@@ -80,17 +80,17 @@ func (w *walk) became(p, after *picture, id dengxu.TokenID, verb dengxu.Verb, re
 		want.Misses++
 		want.State, want.Place, want.Due = r.miss(p, b, now)
 	case dengxu.VerbReinstate:
-		want.State = dengxu.StateWaiting
+		want.State, want.Due = dengxu.StateWaiting, r.asks(now)
 		if b.Origin != 0 {
 			want.Place = b.Origin
 		}
 	case dengxu.VerbDefer:
 		want.State, want.Due = dengxu.StateScheduled, now+r.deferFor
 		want.Defers++
-	case dengxu.VerbRequeue:
-		want.State = dengxu.StateWaiting
+	case dengxu.VerbRequeue, dengxu.VerbCheckIn:
+		want.State, want.Due = dengxu.StateWaiting, r.asks(now)
 	case dengxu.VerbTransfer:
-		want.State, want.Queue = dengxu.StateWaiting, req.QueueID
+		want.State, want.Queue, want.Due = dengxu.StateWaiting, req.QueueID, walkRules[req.QueueID].asks(now)
 		if b.Origin != 0 || r.epoch || walkRules[req.QueueID].epoch {
 			want.Place = t.Place // judged by the next call
 		}
@@ -104,7 +104,11 @@ func (w *walk) became(p, after *picture, id dengxu.TokenID, verb dengxu.Verb, re
 		if t.Counter != u.Counter || t.Seq != u.Seq || t.Lane != u.Lane || t.Class != u.Class {
 			w.fatal("undone to %+v, was %+v", t, u)
 		}
-	case dengxu.VerbRecall, dengxu.VerbConfirm:
+	case dengxu.VerbConfirm, dengxu.VerbRecall:
+		if b.State == dengxu.StateWaiting {
+			want.Due = r.asks(now)
+			break
+		}
 		left := r.timeout
 		if verb == dengxu.VerbConfirm {
 			left = r.arrive
