@@ -127,9 +127,7 @@ func (q *queue) checkFields(req *dengxu.JoinRequest, attrs map[string]any) error
 		case "note":
 			value = text(req.Note)
 		case "party_size":
-			if req.PartySize > 0 {
-				value = float64(req.PartySize)
-			}
+			value = party(req.PartySize)
 		default:
 			value = attrs[f.Name]
 		}
@@ -145,6 +143,14 @@ func text(s string) any {
 		return nil
 	}
 	return s
+}
+
+// party is a party size as a declared field's value, nil when none was given.
+func party(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return float64(n)
 }
 
 func checkField(f dengxu.Field, value any) error {

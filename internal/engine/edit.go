@@ -90,10 +90,7 @@ func (q *queue) checkEdit(req dengxu.TokenEdit) error {
 		}
 	}
 	if req.PartySize != nil {
-		edited["party_size"] = nil
-		if *req.PartySize > 0 {
-			edited["party_size"] = float64(*req.PartySize)
-		}
+		edited["party_size"] = party(*req.PartySize)
 	}
 	if len(edited) == 0 && req.Class == nil {
 		return dengxu.Errorf(dengxu.Invalid, "say what to change: name, phone, note, class or party_size")
