@@ -56,7 +56,11 @@ type runner struct {
 
 func newRace(lines []Line, exclude uint64) *race {
 	r := &race{lines: lines, runners: make([][]runner, len(lines)), exclude: exclude}
-	seen := map[Member]bool{} // the first members of lanes
+	// The first members of lanes. One line alone has each lane once.
+	var seen map[Member]bool
+	if len(lines) > 1 {
+		seen = make(map[Member]bool)
+	}
 	for i, line := range lines {
 		for lane := range line.Index.Lanes() {
 			if !line.Sees(lane) {
@@ -66,7 +70,9 @@ func newRace(lines []Line, exclude uint64) *race {
 			if !ok || seen[Member{lane, oldest}] {
 				continue
 			}
-			seen[Member{lane, oldest}] = true
+			if seen != nil {
+				seen[Member{lane, oldest}] = true
+			}
 			size := line.Index.Len(lane)
 			w := runner{line: i, index: line.Index, lane: lane, size: size, gap: size}
 			r.load(&w)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -132,9 +131,14 @@ func (t *Token) Clone() Token {
 
 // Label is the printed number, such as A012.
 func (t *Token) Label() string {
-	var buf [32]byte // longer than prefix and number mostly are: every event has a label
-	number := strconv.AppendInt(buf[:0], t.Number, 10)
-	return t.Prefix + strings.Repeat("0", max(t.Width-len(number), 0)) + string(number)
+	// Longer than both mostly are: every event has a label.
+	var digits, buf [32]byte
+	number := strconv.AppendInt(digits[:0], t.Number, 10)
+	label := append(buf[:0], t.Prefix...)
+	for range t.Width - len(number) {
+		label = append(label, '0')
+	}
+	return string(append(label, number...))
 }
 
 // Base32 is how token ids and refs are written: lower case, in the order of

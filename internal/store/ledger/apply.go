@@ -8,16 +8,17 @@ import (
 )
 
 // Apply judges b against the tables t of partition p, whose numbers are m, at
-// time now, and returns what it does. It changes nothing itself.
+// time now, and returns what it does. It changes nothing itself, and the effects
+// share nothing with b that its caller could change.
 //
 // It answers *store.Refused when an expectation or a version does not hold,
 // the tables' own error when they fail, and a plain error for a batch that no
 // state could make right, which is a defect of the caller.
-func Apply(t Tables, m Meta, p store.Partition, b store.Batch, now int64) (*Effects, error) {
-	if err := check(p, &b); err != nil {
+func Apply(t Tables, m Meta, p store.Partition, b *store.Batch, now int64) (*Effects, error) {
+	if err := check(p, b); err != nil {
 		return nil, err
 	}
-	w := &work{t: t, p: p, b: &b, now: now, e: &Effects{Meta: m}}
+	w := &work{t: t, p: p, b: b, now: now, e: &Effects{Meta: m}}
 	replay, err := w.replay()
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ var meta = ledger.Meta{Epoch: 3, Arrival: 50, CallNo: 7, Event: 90}
 
 func apply(t *testing.T, w *world, b store.Batch) *ledger.Effects {
 	t.Helper()
-	e, err := ledger.Apply(w, meta, 0, b, now)
+	e, err := ledger.Apply(w, meta, 0, &b, now)
 	if err != nil {
 		t.Fatalf("apply: %v", err)
 	}
@@ -167,11 +167,11 @@ func TestReplay(t *testing.T) {
 	}, e.Result(0, now))
 
 	b.Op.Hash[0]++
-	if _, err := ledger.Apply(w, meta, 0, b, now); !refusedBy(err, store.OpReused{}) {
+	if _, err := ledger.Apply(w, meta, 0, &b, now); !refusedBy(err, store.OpReused{}) {
 		t.Errorf("another hash: %v", err)
 	}
 	rec.Expires = now
-	if _, err := ledger.Apply(w, meta, 0, b, now); !refusedBy(err, b.Expect[0]) {
+	if _, err := ledger.Apply(w, meta, 0, &b, now); !refusedBy(err, b.Expect[0]) {
 		t.Errorf("after its time: %v", err)
 	}
 }
@@ -213,13 +213,13 @@ func TestTableErrors(t *testing.T) {
 		"pick":        {Pick: calls(1)},
 	} {
 		b.Site = "north"
-		if e, err := ledger.Apply(w, meta, 0, b, now); !errors.Is(err, disk) || e != nil {
+		if e, err := ledger.Apply(w, meta, 0, &b, now); !errors.Is(err, disk) || e != nil {
 			t.Errorf("%s: %v, %v", what, e, err)
 		}
 	}
 	exclude := store.Batch{Site: "north", Pick: calls(1)}
 	exclude.Pick.Exclude = "t1"
-	if _, err := ledger.Apply(w, meta, 0, exclude, now); !errors.Is(err, disk) {
+	if _, err := ledger.Apply(w, meta, 0, &exclude, now); !errors.Is(err, disk) {
 		t.Errorf("exclude: %v", err)
 	}
 }
@@ -228,7 +228,7 @@ func TestTableErrors(t *testing.T) {
 func TestDamagedLane(t *testing.T) {
 	t.Parallel()
 	w := &damaged{world{records: []store.Token{waits("t1", 1)}}}
-	_, err := ledger.Apply(w, meta, 0, store.Batch{Site: "north", Pick: calls(1)}, now)
+	_, err := ledger.Apply(w, meta, 0, &store.Batch{Site: "north", Pick: calls(1)}, now)
 	if !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
@@ -260,7 +260,7 @@ func TestScaledPlace(t *testing.T) {
 		w.Token.Place = rapid.Int64Range(now-1e10, now+1e9).Draw(t, "place")
 		w.Token.Factor = rapid.Int32Range(1, 20_000).Draw(t, "factor")
 		w.ScaleFrom = rapid.Int64Range(now-1e9, now+1e9).Draw(t, "from")
-		e, err := ledger.Apply(&world{}, meta, 0, store.Batch{Site: "north", Tokens: []store.TokenWrite{w}}, now)
+		e, err := ledger.Apply(&world{}, meta, 0, &store.Batch{Site: "north", Tokens: []store.TokenWrite{w}}, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestSeries(t *testing.T) {
 			}
 			tw := joins(dengxu.TokenID(fmt.Sprint(i)))
 			tw.Series = &s
-			e, err := ledger.Apply(w, meta, 0, store.Batch{Site: "north", Tokens: []store.TokenWrite{tw}}, now)
+			e, err := ledger.Apply(w, meta, 0, &store.Batch{Site: "north", Tokens: []store.TokenWrite{tw}}, now)
 			want := last + 1
 			if s.Day > day {
 				day, want = s.Day, s.First

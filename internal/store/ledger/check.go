@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -47,31 +48,28 @@ func check(p store.Partition, b *store.Batch) error {
 }
 
 func checkDocs(docs []store.DocWrite) error {
-	seen := make(map[store.DocKey]bool, len(docs))
 	for i := range docs {
 		key := docs[i].Doc.Key
 		switch {
 		case key.Kind == "" || key.ID == "":
 			return fmt.Errorf("ledger: document %v without kind or id", key)
-		case seen[key]:
+		case slices.ContainsFunc(docs[:i], func(d store.DocWrite) bool { return d.Doc.Key == key }):
 			return fmt.Errorf("ledger: document %v written twice", key)
 		case docs[i].Delete && docs[i].Expect == 0:
 			return fmt.Errorf("ledger: absent document %v deleted", key)
 		}
-		seen[key] = true
 	}
 	return nil
 }
 
 func checkTokens(b *store.Batch) error {
-	seen := make(map[dengxu.TokenID]bool, len(b.Tokens))
 	for i := range b.Tokens {
 		w := &b.Tokens[i]
 		t := &w.Token
 		switch {
 		case t.ID == "" || t.Version == 0 || !t.State.Valid():
 			return fmt.Errorf("ledger: token %s of version %d in state %q", t.ID.Mask(), t.Version, t.State)
-		case seen[t.ID]:
+		case writes(b.Tokens[:i], t.ID):
 			return fmt.Errorf("ledger: token %s written twice", t.ID.Mask())
 		case t.Site != b.Site || t.Queue == "":
 			return fmt.Errorf("ledger: token %s of site %q, queue %q in a batch of site %q", t.ID.Mask(), t.Site, t.Queue, b.Site)
@@ -87,9 +85,19 @@ func checkTokens(b *store.Batch) error {
 		if err := checkSeries(w.Series); err != nil {
 			return err
 		}
-		seen[t.ID] = true
 	}
 	return nil
+}
+
+// writes reports whether a token is among those that are written. There are at
+// most MaxTokens, and nearly always one.
+func writes(tokens []store.TokenWrite, id dengxu.TokenID) bool {
+	for i := range tokens {
+		if tokens[i].Token.ID == id {
+			return true
+		}
+	}
+	return false
 }
 
 func checkSeries(s *store.Series) error {
@@ -110,13 +118,11 @@ func checkPick(p *store.Pick) error {
 	if p.Max < 1 || p.Counter == "" || p.Event == "" || !p.State.AtCounter() {
 		return fmt.Errorf("ledger: pick of %d for counter %q into state %q with event %q", p.Max, p.Counter, p.State, p.Event)
 	}
-	seen := make(map[store.LineKey]bool, len(p.Lines))
-	for _, l := range p.Lines {
-		if seen[l.Line] {
+	for i, l := range p.Lines {
+		if slices.ContainsFunc(p.Lines[:i], func(o store.PickLine) bool { return o.Line == l.Line }) {
 			// order.Pick would take a token bound to the counter twice.
 			return fmt.Errorf("ledger: pick sees line %v twice", l.Line)
 		}
-		seen[l.Line] = true
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -40,6 +39,11 @@ func (w *work) seq(id dengxu.TokenID) (uint64, error) {
 	if id == "" {
 		return 0, nil
 	}
+	for _, t := range w.before {
+		if t != nil && t.ID == id {
+			return t.Seq, nil // nearly always: what the batch itself ends
+		}
+	}
 	t, err := w.t.Token(id)
 	if err != nil || t == nil {
 		return 0, err
@@ -60,7 +64,7 @@ func (w *work) take(line *store.PickLine, choice order.Choice) error {
 			choice.Member.Lane, line.Line, id.Mask(), store.ErrDamaged)
 	case before.Site != w.b.Site:
 		return fmt.Errorf("ledger: batch of site %q picks from site %q", w.b.Site, before.Site)
-	case slices.ContainsFunc(w.b.Tokens, func(tw store.TokenWrite) bool { return tw.Token.ID == id }):
+	case writes(w.b.Tokens, id):
 		return fmt.Errorf("ledger: batch writes and picks token %s", id.Mask())
 	}
 	w.e.Tokens = append(w.e.Tokens, TokenChange{Before: before, After: w.called(*before, line, choice)})

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
@@ -19,7 +18,7 @@ func (w *work) token(tw *store.TokenWrite, before *store.Token) (TokenChange, er
 		}
 		return TokenChange{Before: before, After: after, Archived: true}, nil
 	}
-	t := tw.Token
+	t := tw.Token.Clone()
 	w.times(&t, tw)
 	m := &w.e.Meta
 	switch {
@@ -57,26 +56,19 @@ func (w *work) times(t *store.Token, tw *store.TokenWrite) {
 	} {
 		*at = store.Resolve(*at, w.now)
 	}
-	if slices.ContainsFunc(t.Spans, symbolic) {
-		t.Spans = slices.Clone(t.Spans)
-		for i := range t.Spans {
-			t.Spans[i].From = store.Resolve(t.Spans[i].From, w.now)
-			t.Spans[i].To = store.Resolve(t.Spans[i].To, w.now)
-		}
+	for i := range t.Spans {
+		t.Spans[i].From = store.Resolve(t.Spans[i].From, w.now)
+		t.Spans[i].To = store.Resolve(t.Spans[i].To, w.now)
 	}
-	if t.Undo != nil {
-		u := *t.Undo
+	if u := t.Undo; u != nil {
 		for _, at := range []*int64{
 			&u.Until, &u.Before.Place, &u.Before.Origin, &u.Before.Due,
 			&u.Before.Deadline, &u.Before.StartedAt,
 		} {
 			*at = store.Resolve(*at, w.now)
 		}
-		t.Undo = &u
 	}
 }
-
-func symbolic(s store.Span) bool { return store.Symbolic(s.From) || store.Symbolic(s.To) }
 
 // place resolves where the token stands.
 func (w *work) place(tw *store.TokenWrite) int64 {

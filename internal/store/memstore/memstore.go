@@ -112,7 +112,7 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 	s.logSteps(now)
 	s.marks.forget(now)
 	s.ops.forget(now)
-	e, err := ledger.Apply(tables{s}, s.meta, 0, b, now)
+	e, err := ledger.Apply(tables{s}, s.meta, 0, &b, now)
 	if err != nil {
 		return store.Result{}, err
 	}

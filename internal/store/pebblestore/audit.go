@@ -246,7 +246,7 @@ func (c *comparison) totals() {
 				c.Report("lanes", "%v %v has %d members and counts %d", k, at, l.Len(at), n)
 			}
 		}
-		for state, n := range l.counts {
+		for state, n := range l.states() {
 			if want := c.lines[k][state]; n != want {
 				c.Report("counts", "%v counts %d %s, not %d", k, n, state, want)
 			}

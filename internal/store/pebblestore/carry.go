@@ -12,49 +12,21 @@ import (
 // writer puts keys into the batch of a group; its buffers are used again for
 // each key. Its first error stays: the indexes have moved on, so that the
 // store cannot go on after it.
-//
-// Events and operations are kept apart until the group is whole: pebble is
-// quicker with keys that follow each other, which events do, and records
-// nearly.
 type writer struct {
-	batch, events, ops *pebble.Batch
-	key, value         []byte
-	err                error
-}
-
-func (w *writer) to() *pebble.Batch {
-	switch w.key[0] {
-	case prefixEvent:
-		return w.events
-	case prefixOp:
-		return w.ops
-	}
-	return w.batch
+	batch      *pebble.Batch
+	key, value []byte
+	err        error
 }
 
 func (w *writer) set() {
-	if err := w.to().Set(w.key, w.value, nil); w.err == nil {
+	if err := w.batch.Set(w.key, w.value, nil); w.err == nil {
 		w.err = err
 	}
 }
 
 func (w *writer) delete() {
-	if err := w.to().Delete(w.key, nil); w.err == nil {
+	if err := w.batch.Delete(w.key, nil); w.err == nil {
 		w.err = err
-	}
-}
-
-func (w *writer) len() int { return w.batch.Len() + w.events.Len() + w.ops.Len() }
-
-// join makes one batch of all.
-func (w *writer) join() {
-	for _, part := range []*pebble.Batch{w.events, w.ops} {
-		if !part.Empty() {
-			if err := w.batch.Apply(part, nil); w.err == nil {
-				w.err = err
-			}
-		}
-		part.Reset()
 	}
 }
 
@@ -82,15 +54,10 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 	s.begin(g)
 	s.meta.Meta = e.Meta
 	for i := range e.Tokens {
-		if before := e.Tokens[i].Before; before != nil {
-			s.index.drop(s.index.tokens[before.ID], before)
-		}
-	}
-	for i := range e.Tokens {
-		s.putToken(&e.Tokens[i])
+		s.putToken(g, &e.Tokens[i])
 	}
 	for i := range e.Docs {
-		s.putDoc(e.Docs[i])
+		s.putDoc(g, e.Docs[i])
 	}
 	for name, v := range e.Tallies {
 		putDaily(s.index.tallies, &g.tallies, name, v)
@@ -107,40 +74,35 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 	s.putEvents(g, e.Events)
 }
 
-func (s *Store) putToken(c *ledger.TokenChange) {
-	id, w := c.After.ID, &s.out
-	// The effects stay with the cache, without the record before and with
-	// nothing that the caller has.
+// putToken gives a record to the indexes, the cache and the group. From here
+// on it is never changed: all three, and the caller, read the same one.
+func (s *Store) putToken(g *group, c *ledger.TokenChange) {
 	after := &c.After
-	*after, c.Before = after.Clone(), nil
-	s.cache.put(id, cached{after, c.Archived})
-	w.value = store.AppendToken(w.value[:0], after)
-	en := s.index.tokens[id]
-	if c.Archived {
-		w.key = tokenKey(w.key, id)
-		w.delete()
-		w.key = archiveKey(w.key, id)
-		w.set()
-		s.meta.Sum -= en.hash
-		delete(s.index.tokens, id)
-		return
+	en := s.index.tokens[after.ID]
+	switch {
+	case c.Archived:
+		s.index.change(en, c.Before, nil)
+		delete(s.index.tokens, after.ID)
+	case c.Before == nil:
+		en = &entry{id: after.ID}
+		s.index.add(en, after)
+	default:
+		s.index.change(en, c.Before, after)
 	}
-	if en == nil {
-		en = &entry{id: id}
-	}
-	w.key = tokenKey(w.key, id)
-	w.set()
-	hash := hashOf(w.key, w.value)
-	s.meta.Sum += hash - en.hash
-	en.hash = hash
-	en.keep(after, w.value)
-	s.index.add(en, after)
+	c.Before = nil // the effects stay with the cache
+	s.cache.put(after.ID, cached{after, c.Archived})
+	g.fresh.tokens = append(g.fresh.tokens, freshToken{after: after, entry: en, archived: c.Archived})
+	g.bytes += tokenBytes + len(after.Attrs) + len(after.Payload) + len(after.Note)
 }
 
-func (s *Store) putDoc(d store.Doc) {
+// tokenBytes is what a record takes in a batch, about, with its events and
+// without what a caller can make long.
+const tokenBytes = 600
+
+func (s *Store) putDoc(g *group, d store.Doc) {
 	w := &s.out
 	if before := s.index.docs[d.Key]; before != nil {
-		s.meta.Sum -= before.hash
+		g.sum -= before.hash
 	}
 	w.key = docKey(w.key, d.Key)
 	if d.Version == 0 {
@@ -152,7 +114,8 @@ func (s *Store) putDoc(d store.Doc) {
 	w.value = store.AppendDoc(w.value[:0], &d)
 	w.set()
 	hash := hashOf(w.key, w.value)
-	s.meta.Sum += hash
+	g.sum += hash
+	g.bytes += len(w.value)
 	s.index.putDoc(d, hash)
 }
 
@@ -200,27 +163,26 @@ func (s *Store) putMark(g *group, m store.MarkWrite, before mark) {
 	after := markOf(m)
 	w.key, w.value = markKey(w.key, m.Queue, m.Business), appendMark(w.value[:0], after)
 	w.set()
-	s.meta.Sum += after.hash - before.hash
+	g.sum += after.hash - before.hash
 	g.fresh.marks[string(w.key)] = after
 	s.sweep.remember(after.until)
 }
 
 func (s *Store) putOp(g *group, e *ledger.Effects) {
 	w := &s.out
-	w.key, w.value = opKey(w.key, e.OpKey.Scope, e.OpKey.Key), appendOp(w.value[:0], e.Op)
-	w.set()
-	g.fresh.ops[string(w.key)] = e.Op
+	w.key = opKey(w.key, e.OpKey.Scope, e.OpKey.Key)
+	key := string(w.key)
+	g.fresh.ops[key] = e.Op
+	g.fresh.opKeys = append(g.fresh.opKeys, key)
 	s.filter.add(w.key, e.Op.Expires)
 	s.sweep.remember(e.Op.Expires)
 	s.sweep.wrote(1)
 }
 
 func (s *Store) putEvents(g *group, events []store.Event) {
-	w := &s.out
+	g.fresh.events = append(g.fresh.events, events...)
 	for i := range events {
-		w.key = eventKey(w.key, events[i].Number)
-		w.value = store.AppendEvent(w.value[:0], &events[i])
-		w.set()
+		g.bytes += len(events[i].Data)
 	}
 	g.events = g.events || len(events) > 0
 	s.sweep.wrote(len(events))
@@ -239,36 +201,35 @@ func (s *Store) logSteps(g *group, now int64) {
 	}
 }
 
-// finish writes the changed counts and the partition's numbers, once a group.
+// finish writes the changed counts and notes the partition's numbers, once a
+// group.
 func (s *Store) finish(g *group) error {
 	w := &s.out
 	for name, d := range g.tallies {
 		w.key = tallyKey(w.key, name)
-		s.writeDaily(d)
+		s.writeDaily(g, d)
 	}
 	for key, d := range g.series {
 		w.key = seriesKey(w.key, key)
-		s.writeDaily(d)
+		s.writeDaily(g, d)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.clockMu.Lock()
 	s.meta.Clock = s.clock.State()
 	s.clockMu.Unlock()
 	s.meta.Group = g.number
 	s.meta.Live, s.meta.Persons = uint64(len(s.index.tokens)), uint64(len(s.index.persons))
-	w.key, w.value = append(w.key[:0], metaKey...), appendMeta(w.value[:0], &s.meta)
-	w.set()
-	w.join()
-	s.mu.Lock()
+	g.meta = s.meta
 	s.cache.rotate(g.number, s.written)
-	s.mu.Unlock()
 	return w.err
 }
 
-func (s *Store) writeDaily(d *daily) {
+func (s *Store) writeDaily(g *group, d *daily) {
 	w := &s.out
 	w.value = appendDaily(w.value[:0], d.Daily)
 	w.set()
 	hash := hashOf(w.key, w.value)
-	s.meta.Sum += hash - d.hash
+	g.sum += hash - d.hash
 	d.hash = hash
 }

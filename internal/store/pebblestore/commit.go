@@ -14,11 +14,11 @@ import (
 
 // A commit goes through three goroutines. The committer takes all calls that
 // have arrived, judges each against the tables in memory, each standing or
-// falling alone, changes the tables, and makes one batch of all of them: a
-// group. The writer gives groups to pebble's log and memtable. The syncer
-// waits until they are on disk, and then answers their calls. While one group
-// is being synced the next is written and the one after it judged; each
-// channel keeps the order.
+// falling alone, changes the tables, and collects what is to be written: a
+// group. The writer encodes it as one batch and gives that to pebble's log and
+// memtable. The syncer waits until groups are on disk, and then answers their
+// calls. While one group is being synced the next is written and the one after
+// it judged; each channel keeps the order.
 
 const (
 	// groupCalls is how many calls one group takes. Of 256 callers at once some
@@ -40,16 +40,12 @@ type group struct {
 	batch   *pebble.Batch // nil while nothing is written
 	tallies map[string]*daily
 	series  map[ledger.SeriesKey]*daily
-	fresh   *fresh        // what readers of the database must see first
+	fresh   *fresh        // what is not in the database yet
+	sum     uint64        // what the committer's own writes add to the state sum
+	meta    meta          // as it stood when the group was judged
+	bytes   int           // of the batch, about
 	events  bool          // wakes the watchers
 	done    chan struct{} // closed when everything is on disk
-}
-
-// fresh is what a group remembers and is not in the database yet, by key.
-// Records are in the cache.
-type fresh struct {
-	ops   map[string]*ledger.OpRecord
-	marks map[string]mark
 }
 
 func newGroup(number uint64) *group { return &group{number: number, done: make(chan struct{})} }
@@ -61,9 +57,32 @@ type call struct {
 	batch  store.Batch
 	errand func(*group) error
 	state  atomic.Int32
-	result store.Result
+	answer answer
 	err    error
-	done   chan struct{} // gets a value after result and err are set
+	done   chan struct{} // gets a value after answer and err are set
+}
+
+// answer is what a batch did. The caller makes a result of it: copying records
+// is not the committer's business.
+type answer struct {
+	now     int64
+	effects *ledger.Effects // nil = nothing, as of an errand
+	known   []store.Token   // of a replay: the records as they are now
+}
+
+func (a *answer) result() store.Result {
+	if a.effects == nil {
+		return store.Result{}
+	}
+	r := a.effects.Result(0, a.now)
+	if r.Replayed {
+		r.Tokens = a.known
+		return r
+	}
+	for i := range r.Tokens {
+		r.Tokens[i] = r.Tokens[i].Clone()
+	}
+	return r
 }
 
 // calls are used again: joins by the ten thousand a second are mostly garbage
@@ -73,7 +92,7 @@ var calls = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1
 // free gives a call back that was answered. One that its caller left stays
 // with the committer.
 func (c *call) free() {
-	c.ctx, c.batch, c.errand, c.result, c.err = nil, store.Batch{}, nil, store.Result{}, nil
+	c.ctx, c.batch, c.errand, c.answer, c.err = nil, store.Batch{}, nil, answer{}, nil
 	c.state.Store(callWaiting)
 	calls.Put(c)
 }
@@ -152,9 +171,7 @@ func (s *Store) do(c *call) (store.Result, error) {
 	var why error
 	select {
 	case <-c.done:
-		r, err := c.result, c.err
-		c.free()
-		return r, err
+		return c.take()
 	case <-c.ctx.Done():
 		why = c.ctx.Err()
 	case <-s.failed:
@@ -165,12 +182,20 @@ func (s *Store) do(c *call) (store.Result, error) {
 	}
 	select {
 	case <-c.done:
-		r, err := c.result, c.err
-		c.free()
-		return r, err
+		return c.take()
 	default:
 		return store.Result{}, store.ErrUnknown // the call is still the committer's
 	}
+}
+
+// take is the answer to a call that is done. It frees the call.
+func (c *call) take() (store.Result, error) {
+	a, err := c.answer, c.err
+	c.free()
+	if err != nil {
+		return store.Result{}, err
+	}
+	return a.result(), nil
 }
 
 // errand lets the committer do something between batches.
@@ -221,7 +246,7 @@ func (s *Store) pass(g *group, idle bool) {
 func (s *Store) judgeAll(g *group, calls []*call) []*call {
 	for i, c := range calls {
 		// An errand finds everything before it in the database.
-		if g.batch != nil && (c.errand != nil || s.out.len() > groupBytes) {
+		if g.batch != nil && (c.errand != nil || g.bytes > groupBytes) {
 			return calls[i:]
 		}
 		if !c.state.CompareAndSwap(callWaiting, callTaken) {
@@ -235,9 +260,7 @@ func (s *Store) judgeAll(g *group, calls []*call) []*call {
 			s.writing.Wait()
 			c.err = c.errand(g)
 		default:
-			if c.result, c.err = s.judge(g, &c.batch); c.err != nil {
-				c.result = store.Result{}
-			}
+			c.answer, c.err = s.judge(g, &c.batch)
 		}
 	}
 	return nil
@@ -245,29 +268,29 @@ func (s *Store) judgeAll(g *group, calls []*call) []*call {
 
 // judge judges one batch and carries it out. It holds the lock all along, so
 // that no reader sees a later time with an earlier state.
-func (s *Store) judge(g *group, b *store.Batch) (store.Result, error) {
+func (s *Store) judge(g *group, b *store.Batch) (answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.tick()
 	s.logSteps(g, now)
-	e, err := ledger.Apply(tables{s, now}, s.meta.Meta, 0, *b, now)
+	e, err := ledger.Apply(tables{s, now}, s.meta.Meta, 0, b, now)
 	if err != nil {
-		return store.Result{}, err
+		return answer{}, err
 	}
-	r := e.Result(0, now)
-	if e.Replay != nil {
-		r.Tokens, err = s.known(e.Replay.Tokens)
-		return r, err
-	}
-	if e.Empty {
-		return r, nil
+	a := answer{now: now, effects: e}
+	switch {
+	case e.Replay != nil:
+		a.known, err = s.known(e.Replay.Tokens)
+		return a, err
+	case e.Empty:
+		return a, nil
 	}
 	marks, err := s.marksBefore(e.Marks)
 	if err != nil {
-		return store.Result{}, err
+		return answer{}, err
 	}
 	s.carryOut(g, e, marks)
-	return r, nil
+	return a, nil
 }
 
 // writeLoop is the writer.
@@ -283,11 +306,14 @@ func (s *Store) writeLoop() {
 	}
 }
 
-// write gives a group to pebble. After it, the group is in the database,
+// write encodes a group and gives it to pebble. After it, the group is in the database,
 // though not yet on disk.
 func (s *Store) write(g *group) error {
 	if g.batch == nil || s.hasFailed() {
 		return nil
+	}
+	if err := s.encode(g); err != nil {
+		return err
 	}
 	if err := s.apply(g.batch); err != nil {
 		return err
@@ -296,9 +322,16 @@ func (s *Store) write(g *group) error {
 	defer s.mu.Unlock()
 	s.pending = s.pending[1:]
 	s.written = g.number
-	clear(g.fresh.ops)
-	clear(g.fresh.marks)
+	s.meta.Sum = g.meta.Sum
+	for i := range g.fresh.tokens {
+		// Should a later group have changed the record by now, then that one is
+		// still in the cache, and this is replaced before it leaves it.
+		t := &g.fresh.tokens[i]
+		t.entry.record = t.record
+	}
+	g.fresh.reset()
 	s.spare = append(s.spare, g.fresh)
+	g.fresh = nil
 	return nil
 }
 

@@ -30,7 +30,7 @@ type index struct {
 // entry is one live token in memory: 104 bytes, and its record while it waits.
 type entry struct {
 	id         dengxu.TokenID
-	record     []byte // as it is stored, see keep; nil = only on disk
+	record     []byte // as it is stored, see keptRecord; nil = only on disk
 	hash       uint64 // of its record, as part of the state sum
 	line       *line
 	site       *dengxu.SiteID
@@ -43,14 +43,14 @@ type entry struct {
 // keptBytes is the longest record that is kept in memory.
 const keptBytes = 320
 
-// keep remembers the record as it is stored while the token waits and the
+// keptRecord is the record as it is stored while the token waits and the
 // record is short: that is what calls and positions read, and they come to it
-// long after it has left every cache.
-func (e *entry) keep(t *store.Token, record []byte) {
-	e.record = nil
+// long after it has left every cache. nil = it is not kept.
+func keptRecord(t *store.Token, record []byte) []byte {
 	if t.State == dengxu.StateWaiting && len(record) <= keptBytes {
-		e.record = bytes.Clone(record)
+		return bytes.Clone(record)
 	}
+	return nil
 }
 
 // token decodes the record that is kept, or returns nil.
@@ -144,67 +144,109 @@ func codesOf(names []dengxu.State) map[dengxu.State]uint8 {
 	return codes
 }
 
-// add enters a live record everywhere it belongs. e is its entry, new or
-// taken out by drop.
+// add enters a live record everywhere it belongs. e is its new entry.
 func (x *index) add(e *entry, t *store.Token) {
-	ix := t.Indexes()
-	l := x.lines[ix.Line]
-	if l == nil {
-		l = newLine(ix.Line)
-		x.lines[l.key] = l
-	}
-	e.line, e.site, e.arrival = l, x.site(t.Site), arrival(t.Arrival)
-	e.state, e.unique = stateCodes[t.State], ix.Holder.Business != ""
-	l.counts[stateNames[e.state]]++
-	l.arrivals.Insert(e.arrival, e)
-	if ix.InLane {
-		l.enter(t.Member(), e)
-	}
-	if ix.Person != "" {
-		x.join(strings.Clone(ix.Person), e)
-	}
-	if ix.Counter != "" {
-		d := x.counters[ix.Counter]
-		if d == nil {
-			d = new(desk)
-			x.counters[dengxu.CounterID(strings.Clone(string(ix.Counter)))] = d
-		}
-		if d.tokens.Insert(callKey{t.CallNo, e.arrival}, e) && ix.Busy {
-			d.busy++
-		}
-	}
-	if ix.Due != 0 {
-		x.due.Insert(dueKey{ix.Due, e}, struct{}{})
-	}
+	x.change(e, nil, t)
 	x.tokens[e.id] = e
 }
 
-// drop takes a record, as it was added, out of everything but x.tokens.
-func (x *index) drop(e *entry, t *store.Token) {
-	ix := t.Indexes()
-	l := e.line
-	if ix.InLane {
-		l.leave(t.Member())
+// change takes a record out of where it was entered and enters what it is now;
+// nil is no record. What did not change stays untouched: most of it, mostly.
+func (x *index) change(e *entry, before, after *store.Token) {
+	var was, is store.Indexes
+	if before != nil {
+		was = before.Indexes()
 	}
-	if l.counts[t.State]--; l.counts[t.State] == 0 {
-		delete(l.counts, t.State)
+	if after != nil {
+		is = after.Indexes()
+		if e.site == nil || *e.site != after.Site {
+			e.site = x.site(after.Site)
+		}
+		e.arrival = arrival(after.Arrival)
 	}
-	if l.arrivals.Delete(e.arrival); l.arrivals.Len() == 0 {
-		delete(x.lines, l.key)
+	x.changeLine(e, before, after, &was, &is)
+	x.changePerson(e, &was, &is)
+	x.changeDesk(e, before, after, &was, &is)
+	if was.Due != is.Due {
+		if was.Due != 0 {
+			x.due.Delete(dueKey{was.Due, e})
+		}
+		if is.Due != 0 {
+			x.due.Insert(dueKey{is.Due, e}, struct{}{})
+		}
 	}
-	if ix.Person != "" {
-		x.part(ix.Person, e)
+}
+
+// changeLine moves a token between lines, lanes and states.
+func (x *index) changeLine(e *entry, before, after *store.Token, was, is *store.Indexes) {
+	stays := before != nil && after != nil && was.Line == is.Line
+	if before != nil {
+		l := e.line
+		if was.InLane && !(stays && is.InLane && before.Member() == after.Member()) {
+			l.leave(before.Member())
+		}
+		l.counts[e.state]--
+		if !stays {
+			if l.arrivals.Delete(e.arrival); l.arrivals.Len() == 0 {
+				delete(x.lines, l.key)
+			}
+		}
 	}
-	if d := x.counters[ix.Counter]; d != nil && ix.Counter != "" {
-		if d.tokens.Delete(callKey{t.CallNo, e.arrival}) && ix.Busy {
+	if after == nil {
+		return
+	}
+	if !stays {
+		if e.line = x.lines[is.Line]; e.line == nil {
+			e.line = newLine(is.Line)
+			x.lines[e.line.key] = e.line
+		}
+		e.line.arrivals.Insert(e.arrival, e)
+	}
+	e.state = stateCodes[after.State]
+	e.line.counts[e.state]++
+	if is.InLane && !(stays && was.InLane && before.Member() == after.Member()) {
+		e.line.enter(after.Member(), e)
+	}
+}
+
+// changePerson moves a token between the rings of business ids.
+func (x *index) changePerson(e *entry, was, is *store.Indexes) {
+	unique := is.Holder.Business != ""
+	if was.Person == is.Person && e.unique == unique {
+		return
+	}
+	if was.Person != "" {
+		x.part(was.Person, e)
+	}
+	e.unique = unique
+	if is.Person != "" {
+		x.join(strings.Clone(is.Person), e)
+	}
+}
+
+// changeDesk moves a token between counters, and in the order of calls.
+func (x *index) changeDesk(e *entry, before, after *store.Token, was, is *store.Indexes) {
+	if was.Counter == is.Counter && was.Busy == is.Busy && before != nil && after != nil && before.CallNo == after.CallNo {
+		return
+	}
+	if was.Counter != "" {
+		d := x.counters[was.Counter]
+		if d.tokens.Delete(callKey{before.CallNo, e.arrival}) && was.Busy {
 			d.busy--
 		}
-		if d.tokens.Len() == 0 {
-			delete(x.counters, ix.Counter)
+		if d.tokens.Len() == 0 && was.Counter != is.Counter {
+			delete(x.counters, was.Counter)
 		}
 	}
-	if ix.Due != 0 {
-		x.due.Delete(dueKey{ix.Due, e})
+	if is.Counter != "" {
+		d := x.counters[is.Counter]
+		if d == nil {
+			d = new(desk)
+			x.counters[dengxu.CounterID(strings.Clone(string(is.Counter)))] = d
+		}
+		if d.tokens.Insert(callKey{after.CallNo, e.arrival}, e) && is.Busy {
+			d.busy++
+		}
 	}
 }
 

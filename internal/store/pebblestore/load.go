@@ -58,7 +58,6 @@ func (s *Store) load() (err error) {
 	if s.db, err = pebble.Open(dir, s.pebbleOptions(cache)); err != nil {
 		return s.unreadable(err)
 	}
-	s.out.events, s.out.ops = s.db.NewBatch(), s.db.NewBatch()
 	return s.begun(known)
 }
 
@@ -95,7 +94,7 @@ func (s *Store) begun(known bool) error {
 	s.meta.First = max(s.meta.First, 1)
 	g := newGroup(s.meta.Group + 1)
 	s.begin(g)
-	if err := s.finish(g); err != nil {
+	if err := errors.Join(s.finish(g), s.encode(g)); err != nil {
 		return err
 	}
 	if err := errors.Join(g.batch.Commit(pebble.Sync), g.batch.Close()); err != nil {
@@ -224,8 +223,7 @@ func (s *Store) readTokens(db *pebble.DB, sum *uint64) error {
 		if _, known := stateCodes[t.State]; !known {
 			return fmt.Errorf("state %q: %w", t.State, store.ErrDamaged)
 		}
-		en := &entry{id: t.ID, hash: hash}
-		en.keep(t, value)
+		en := &entry{id: t.ID, hash: hash, record: keptRecord(t, value)}
 		if some = append(some, loaded{t, en}); len(some) == loadTokens {
 			read <- some
 			some = make([]loaded, 0, loadTokens)

@@ -98,6 +98,7 @@ type Store struct {
 	ended         chan struct{} // closed when the syncer has ended
 	sweep         *sweeper
 	out           writer // of the committer
+	encoder       writer // of the writer
 
 	clockMu sync.Mutex // guards clock; taken inside mu
 	clock   store.Clock
@@ -156,9 +157,6 @@ func newStore(o Options, f *folder) *Store {
 // release gives up the folder.
 func (s *Store) release() error {
 	var err error
-	if s.out.events != nil {
-		err = errors.Join(s.out.events.Close(), s.out.ops.Close())
-	}
 	if s.db != nil {
 		err = errors.Join(err, s.db.Close())
 	}

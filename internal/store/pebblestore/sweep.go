@@ -215,7 +215,7 @@ func (s *Store) forget(g *group, keys [][]byte, now int64) error {
 			}
 			s.begin(g)
 			if key[0] == prefixMark {
-				s.meta.Sum -= hashOf(key, value)
+				g.sum -= hashOf(key, value)
 				g.fresh.marks[string(key)] = mark{} // gone for the rest of the group
 			}
 			w.key = append(w.key[:0], key...)

@@ -46,7 +46,11 @@ func dailyOf(d *daily) ledger.Daily {
 }
 
 func (t tables) Count(k store.LineKey, state dengxu.State) int {
-	return t.s.index.line(k).counts[state]
+	code, ok := stateCodes[state]
+	if !ok {
+		return 0
+	}
+	return t.s.index.line(k).counts[code]
 }
 
 func (t tables) Busy(c dengxu.CounterID) int { return t.s.index.desk(c).busy }

@@ -1,0 +1,72 @@
+-- The partition's hashes as cells: read at first use, changed in memory while
+-- the batches of a group are judged, written once at the end, so that a script
+-- that fails has written nothing.
+
+local cells, dirty = {}, {}
+for k = 1, #KEYS do cells[k], dirty[k] = {}, {} end
+
+-- prefetch reads cells of one key in one command; MANY bounds unpack.
+local MANY = 2000
+local function prefetch(k, fields)
+  for from = 1, #fields, MANY do
+    local to = math.min(from + MANY - 1, #fields)
+    local got = redis.call('HMGET', KEYS[k], unpack(fields, from, to))
+    for i = from, to do cells[k][fields[i]] = got[i - from + 1] end
+  end
+end
+
+local function get(k, field)
+  local v = cells[k][field]
+  if v == nil then
+    v = redis.call('HGET', KEYS[k], field)
+    cells[k][field] = v
+  end
+  return v
+end
+
+-- put changes a cell; false removes it.
+local function put(k, field, v)
+  cells[k][field], dirty[k][field] = v, true
+end
+
+-- each calls write with the arguments of one command at a time.
+local function each(args, write)
+  for from = 1, #args, MANY do
+    write(unpack(args, from, math.min(from + MANY - 1, #args)))
+  end
+end
+
+-- flush writes the cells of a hash.
+local function flush(k)
+  local set, del = {}, {}
+  for field in pairs(dirty[k]) do
+    local v = cells[k][field]
+    if v then
+      set[#set + 1] = field
+      set[#set + 1] = v
+    else
+      del[#del + 1] = field
+    end
+  end
+  dirty[k] = {}
+  each(set, function(...) redis.call('HSET', KEYS[k], ...) end)
+  each(del, function(...) redis.call('HDEL', KEYS[k], ...) end)
+end
+
+-- Sorted sets: what is to be added (score) or removed (false), by member.
+local pending = {[LINES] = {}, [DUE] = {}, [BUCKETS] = {}}
+
+local function settle(k)
+  local add, rem = {}, {}
+  for member, score in pairs(pending[k]) do
+    if score then
+      add[#add + 1] = score
+      add[#add + 1] = member
+    else
+      rem[#rem + 1] = member
+    end
+  end
+  if #add + #rem > 0 then pending[k] = {} end
+  each(add, function(...) redis.call('ZADD', KEYS[k], ...) end)
+  each(rem, function(...) redis.call('ZREM', KEYS[k], ...) end)
+end

@@ -1,0 +1,56 @@
+-- expect checks one expectation at time now and returns nil when it holds,
+-- else what the refusal tells: a version, a time or a token's id, or 0.
+-- Each is an array: its kind and its parts, as batch.go writes them.
+
+local function version(k, field)
+  local v = get(k, field)
+  return v and tonumber(v) or 0
+end
+
+local function token_version(id)
+  local rec = find(id)
+  return rec and (struct.unpack('>I4', rec)) or 0
+end
+
+-- tally is a daily count as seen on a day.
+local function daily(field)
+  local packed = get(NUMBERS, field)
+  if packed then return struct.unpack('>i4I6', packed) end
+  return 0, 0
+end
+
+local function on(field, day)
+  local of, n = daily(field)
+  return of == day and n or 0
+end
+
+local function mark(field, now)
+  local packed = get(MARKS, field)
+  if not packed then return 0 end
+  local at, ends = struct.unpack('>I6I6', packed)
+  return ends > now and at or 0
+end
+
+local checks = {
+  doc = function(x) local v = version(VERSIONS, x[2]); return v == x[3], v end,
+  token = function(x) local v = token_version(x[2]); return v == x[3], v end,
+  holder = function(x) local by = holder(x[2], x[3]); return not by or by == x[4], by end,
+  mark = function(x, now) local at = mark(x[2], now); return at <= resolve(x[3], now), at end,
+  count = function(x)
+    local n, c = 0, counts(x[2])
+    for _, state in ipairs(x[3]) do n = n + c[state] end
+    return n < x[4]
+  end,
+  tally = function(x) return on(x[2], x[3]) < x[4] end,
+  room = function(x) return busy(x[2]) - x[4] < x[3] end,
+  lane = function(x)
+    return #zrange('[' .. x[2] .. x[3], '(' .. x[2] .. x[3] .. ENDS, 0, 1) > 0 or #lanes(x[2]) < x[4]
+  end,
+  after = function(x, now) return now >= resolve(x[2], now) end,
+  before = function(x, now) return now < resolve(x[2], now) end,
+}
+
+local function expect(x, now)
+  local holds, have = checks[x[1]](x, now)
+  if not holds then return have or 0 end
+end

@@ -1,0 +1,12 @@
+-- The index of all lines, for order_*.lua: reads see what earlier batches of
+-- the group have changed. LIVE lines only; a read-only script has no pending.
+
+local function zrange(min, max, offset, count)
+  settle(LINES)
+  return redis.call('ZRANGEBYLEX', KEYS[LINES], min, max, 'LIMIT', offset, count)
+end
+
+local function zcount(min, max)
+  settle(LINES)
+  return redis.call('ZLEXCOUNT', KEYS[LINES], min, max)
+end
