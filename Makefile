@@ -26,8 +26,8 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
-deps: ## install what the tests need besides Go (gcc, for -race)
-	@.ci/need gcc
+deps: ## install what the tests need besides Go (gcc for -race, redis-server, ip)
+	@.ci/need gcc redis-server ip
 
 .PHONY: build
 build: ## build the server and its commands to ./dengxu

@@ -82,14 +82,17 @@ var arrows = []arrow{
 	{from: "internal/scenario", to: []string{".", "internal/strictyaml"}},
 
 	// Nothing but tests.
+	{from: "internal/redistest"},
 	{from: "internal/bench"},
 	{from: "internal/torture"},
 }
 
-// belowEngine are the packages that the engine stands on. Their tests may use
-// each other, and nothing of what stands on them.
+// belowEngine are the packages that the engine stands on, and test servers,
+// which know nothing of the project. Their tests may use each other, and
+// nothing of what stands on them.
 func belowEngine(pkg string) bool {
 	return pkg == "." || pkg == "internal/order" || pkg == "internal/rule" || pkg == "internal/estimate" ||
+		pkg == "internal/redistest" ||
 		pkg == "internal/store" || strings.HasPrefix(pkg, "internal/store/")
 }
 
