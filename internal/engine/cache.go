@@ -11,16 +11,48 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// refresh loads all documents and replaces the world. The lock is held while
-// reading, so that what commits absorb meanwhile comes after, never before.
+// refresh loads the documents of every partition.
 func (e *Engine) refresh(ctx context.Context) error {
-	e.reload.Lock()
-	defer e.reload.Unlock()
-	docs, err := e.store.Docs(ctx)
+	for p := range e.parts {
+		if err := e.refreshPart(ctx, store.Partition(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refreshPart loads the documents of one partition and replaces what the world
+// has of it. The partition's lock is held while reading, so that what commits
+// absorb meanwhile comes after, never before.
+func (e *Engine) refreshPart(ctx context.Context, p store.Partition) error {
+	e.reading[p].Lock()
+	defer e.reading[p].Unlock()
+	return e.load(ctx, p)
+}
+
+// renewPart is refreshPart for whoever decided on w: when the partition was
+// loaded since, that was for them too, and a crowd that is refused at once
+// loads it once.
+func (e *Engine) renewPart(ctx context.Context, p store.Partition, w *world) error {
+	e.reading[p].Lock()
+	defer e.reading[p].Unlock()
+	if e.world.Load().loads[p] != w.loads[p] {
+		return nil
+	}
+	return e.load(ctx, p)
+}
+
+// load is refreshPart for whoever holds the partition's lock.
+func (e *Engine) load(ctx context.Context, p store.Partition) error {
+	docs, err := e.store.Docs(ctx, p)
 	if err != nil {
 		return storeError("read settings", err)
 	}
-	w, bad := (&world{}).with(docs, e.parts)
+	e.swap.Lock()
+	defer e.swap.Unlock()
+	w, bad := e.world.Load().without(p).with(docs, e.parts)
+	w.loads = slices.Clone(w.loads)
+	w.loads[p]++
 	for _, err := range bad {
 		e.log.ErrorContext(ctx, "a stored document was left out", "err", err)
 	}
@@ -28,14 +60,40 @@ func (e *Engine) refresh(ctx context.Context) error {
 	return nil
 }
 
-// absorb brings the documents of a commit into the world. An older version
-// never replaces a newer one; version 0 is a deletion.
-func (e *Engine) absorb(docs []store.Doc) {
+// without is the world without anything of a partition.
+func (w *world) without(p store.Partition) *world {
+	next := &world{
+		sites: make(map[dengxu.SiteID]*site), queues: make(map[dengxu.QueueID]*queue),
+		counters: make(map[dengxu.CounterID]*counter), keys: w.keys, hashes: w.hashes, loads: w.loads,
+	}
+	if p == 0 {
+		next.keys, next.hashes = nil, nil
+	}
+	for id, s := range w.sites {
+		if s.partition == p {
+			continue
+		}
+		next.sites[id] = s
+		for _, q := range s.queues {
+			next.queues[q.id] = q
+		}
+		for _, c := range s.counters {
+			next.counters[c.id] = c
+		}
+	}
+	return next
+}
+
+// absorb brings the documents of a commit in partition p into the world. An
+// older version never replaces a newer one; version 0 is a deletion.
+func (e *Engine) absorb(p store.Partition, docs []store.Doc) {
 	if len(docs) == 0 {
 		return
 	}
-	e.reload.Lock()
-	defer e.reload.Unlock()
+	e.reading[p].Lock()
+	defer e.reading[p].Unlock()
+	e.swap.Lock()
+	defer e.swap.Unlock()
 	w, bad := e.world.Load().with(docs, e.parts)
 	for _, err := range bad {
 		e.log.Error("a committed document was left out", "err", err)
@@ -53,7 +111,7 @@ type siteDocs struct{ sites, states, queues, queueStates, counters, counterState
 func (w *world) with(docs []store.Doc, parts int) (*world, []error) {
 	next := &world{
 		sites: cloneOrNew(w.sites), queues: cloneOrNew(w.queues), counters: cloneOrNew(w.counters),
-		keys: w.keys, hashes: w.hashes,
+		keys: w.keys, hashes: w.hashes, loads: w.loads,
 	}
 	var bad []error
 	var keys []store.Doc
@@ -63,7 +121,7 @@ func (w *world) with(docs []store.Doc, parts int) (*world, []error) {
 		case store.DocAPIKey:
 			keys = append(keys, d)
 			continue
-		case store.DocConsumer: // read where it is used
+		case store.DocConsumer, store.DocName, store.DocLease: // read where they are used
 			continue
 		}
 		id := cmp.Or(d.Site, w.siteOf(d.Key))
@@ -95,7 +153,7 @@ func (s *siteDocs) add(d store.Doc) {
 		s.counters = append(s.counters, d)
 	case store.DocCounterState:
 		s.counterStates = append(s.counterStates, d)
-	case store.DocAPIKey, store.DocConsumer: // belong to no site
+	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease: // belong to no site
 	}
 }
 
@@ -115,7 +173,7 @@ func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 		if c := w.counters[dengxu.CounterID(key.ID)]; c != nil {
 			return c.site.id
 		}
-	case store.DocAPIKey, store.DocConsumer:
+	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease:
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 		res, err := e.store.Commit(ctx, b)
 		if err == nil {
 			e.saw(res.Now)
-			e.absorb(res.Docs)
+			e.absorb(b.Partition, res.Docs)
 			e.sawAtCounter(res)
 			e.settle(ctx, res)
 			return res, nil
@@ -36,7 +36,7 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 		if !refused {
 			return store.Result{}, storeError("commit", err)
 		}
-		renewed, err := e.renew(ctx, w.sites[b.Site], r)
+		renewed, err := e.renew(ctx, w, &b, r)
 		if err != nil {
 			return store.Result{}, err
 		}
@@ -51,11 +51,11 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 var never = store.Before{At: 0}
 
 // renew brings up to date what a refusal showed to be old, and reports whether
-// deciding again can help. s is the site as it was when the batch was decided.
-func (e *Engine) renew(ctx context.Context, s *site, r *store.Refused) (bool, error) {
+// deciding again can help. w is the world that the batch was decided on.
+func (e *Engine) renew(ctx context.Context, w *world, b *store.Batch, r *store.Refused) (bool, error) {
 	switch by := r.By.(type) {
 	case store.DocAt:
-		return true, e.refresh(ctx)
+		return true, e.renewPart(ctx, b.Partition, w)
 	case store.TokenAt:
 		// A record that is nowhere among the live ones was archived, for good.
 		return r.Have != 0 || by.Version == 0, nil
@@ -63,7 +63,7 @@ func (e *Engine) renew(ctx context.Context, s *site, r *store.Refused) (bool, er
 		if by == never {
 			return true, nil
 		}
-		return e.turn(ctx, s, by.At, r.Now)
+		return e.turn(ctx, w.sites[b.Site], by.At, r.Now)
 	default:
 		return false, nil
 	}

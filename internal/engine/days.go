@@ -40,7 +40,7 @@ func (e *Engine) startDay(ctx context.Context, id dengxu.SiteID, now int64) erro
 		}
 		res, err := e.store.Commit(ctx, b)
 		if err == nil {
-			e.absorb(res.Docs)
+			e.absorb(b.Partition, res.Docs)
 			return nil
 		}
 		refused, ok := errors.AsType[*store.Refused](err)
@@ -53,7 +53,7 @@ func (e *Engine) startDay(ctx context.Context, id dengxu.SiteID, now int64) erro
 		case store.Before: // the day that was to start is over too
 			now = refused.Now
 		default:
-			if err := e.refresh(ctx); err != nil {
+			if err := e.refreshPart(ctx, s.partition); err != nil {
 				return err
 			}
 		}
@@ -175,7 +175,7 @@ func (e *Engine) siteDue(ctx context.Context, id dengxu.SiteID) error {
 		}
 	case s.state.Sweep == 0:
 		// Another process has moved on, and this one has not seen it.
-		return e.refresh(ctx)
+		return e.refreshPart(ctx, s.partition)
 	}
 	return e.sweepDay(ctx, id)
 }

@@ -34,10 +34,15 @@ type Engine struct {
 	url      func(dengxu.TokenID) string
 	loopback bool
 	parts    int
+	shared   bool // other processes may be using the store too
 
 	latest atomic.Int64 // ms: see now
 	world  atomic.Pointer[world]
-	reload sync.Mutex // guards the replacement of world
+	// reading, one for each partition, is held while its documents are read
+	// and by whoever brings in newer ones. swap, taken inside it, guards the
+	// replacement of world.
+	reading []sync.Mutex
+	swap    sync.Mutex
 	calls  calls
 	desks  sync.Map // CounterID → *store.Token: the last one seen there, a guess
 }
@@ -45,10 +50,12 @@ type Engine struct {
 // Open loads all settings from the store. It returns Unavailable when the
 // store cannot be read.
 func Open(ctx context.Context, o Options) (*Engine, error) {
+	about := o.Store.About()
 	e := &Engine{
 		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback,
-		parts: o.Store.About().Partitions,
+		parts: about.Partitions, shared: about.Shared, reading: make([]sync.Mutex, about.Partitions),
 	}
+	e.world.Store(&world{loads: make([]uint64, e.parts)})
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}

@@ -28,7 +28,7 @@ func TestAKeyOpensWithItsSecretOnly(t *testing.T) {
 		_, err := r.Authenticate(wrong)
 		wantCode(t, err, dengxu.Unauthenticated, "")
 	}
-	docs, err := r.store.Docs(ctx)
+	docs, err := r.store.Docs(ctx, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -304,7 +304,7 @@ func TestDeleteRefusesWhatIsInUse(t *testing.T) {
 	wantCode(t, r.DeleteSite(ctx, staffer, "hall", 0), dengxu.NotFound, "")
 	wantCode(t, r.DeleteQueue(ctx, staffer, "main", 0), dengxu.NotFound, "")
 	wantCode(t, r.DeleteCounter(ctx, staffer, "1", 0), dengxu.NotFound, "")
-	if docs, err := r.store.Docs(ctx); err != nil || len(docs) != 0 {
+	if docs, err := r.store.Docs(ctx, 0); err != nil || len(docs) != 0 {
 		t.Errorf("%d documents left, %v", len(docs), err)
 	}
 	r.queue("main", `{}`) // the id is free again
@@ -369,7 +369,7 @@ func TestConcurrentSettings(t *testing.T) {
 	if err := r.refresh(ctx); err != nil {
 		t.Fatal(err)
 	}
-	docs, err := r.store.Docs(ctx)
+	docs, err := r.store.Docs(ctx, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

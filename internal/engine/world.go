@@ -18,6 +18,7 @@ type world struct {
 	counters map[dengxu.CounterID]*counter
 	keys     map[dengxu.KeyID]*key
 	hashes   map[secretHash]*key // the same keys by the hash of their secret
+	loads    []uint64            // by partition: how often it was loaded as a whole
 }
 
 // site is a site's settings in force.

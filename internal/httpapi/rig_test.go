@@ -211,7 +211,7 @@ func (r *rig) call(counter string) dengxu.Token {
 // documents.
 func (r *rig) state() string {
 	r.Helper()
-	docs, err := r.store.Docs(r.Context())
+	docs, err := r.store.Docs(r.Context(), 0)
 	if err != nil {
 		r.Fatal(err)
 	}

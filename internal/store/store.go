@@ -39,8 +39,9 @@ type Store interface {
 	// List answers one page of tokens in arrival order. It examines a bounded
 	// number of tokens, so a page may be short and still have a Next.
 	List(ctx context.Context, a ListAsk) (Page, error)
-	// Docs returns every document of every partition, for the engine's cache.
-	Docs(ctx context.Context) ([]Doc, error)
+	// Docs returns every document of a partition by kind and id, from one
+	// snapshot, for the engine's cache.
+	Docs(ctx context.Context, p Partition) ([]Doc, error)
 	// Due returns at most limit entries that are due, oldest first, and when
 	// the next one after them is.
 	Due(ctx context.Context, p Partition, limit int) (Due, error)
@@ -83,6 +84,7 @@ const (
 type About struct {
 	Kind       string // "memory", "pebble"
 	Partitions int    // sites are spread over 0..Partitions-1
+	Shared     bool   // other processes may be using it too: caches need looking after, loops need leases
 	Durability Durability
 	Text       string // one sentence for people
 }
@@ -123,6 +125,8 @@ const (
 	DocCounterState DocKind = "counter_state"
 	DocAPIKey       DocKind = "key"
 	DocConsumer     DocKind = "consumer" // how far a consumer of the log has come
+	DocName         DocKind = "name"     // which site has an id that is unique over all sites
+	DocLease        DocKind = "lease"    // which process runs which partition's loops, and until when
 )
 
 // DocKey names a document.
@@ -134,7 +138,7 @@ type DocKey struct {
 // Doc is a small versioned document whose body the store does not read.
 type Doc struct {
 	Key     DocKey
-	Site    dengxu.SiteID // "" for keys
+	Site    dengxu.SiteID // "" for what belongs to none, such as keys
 	Version uint64        // rises by one at each write; 0 = does not exist
 	Due     int64         // when the timer loop should look at it; 0 = never
 	Body    []byte

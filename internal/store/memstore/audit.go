@@ -10,10 +10,10 @@ import (
 
 // Audit builds all indexes anew from the records and compares, then has the
 // records, counts and log compared.
-func (s *Store) Audit(ctx context.Context) ([]store.Finding, error) {
+func (s *part) Audit(ctx context.Context) ([]store.Finding, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.ready(ctx, 0); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
 	fresh := newIndex()
@@ -51,7 +51,7 @@ func compare(have, want map[string][]string) []store.Finding {
 }
 
 // auditRest compares records, counts and log, as every store does.
-func (s *Store) auditRest() []store.Finding {
+func (s *part) auditRest() []store.Finding {
 	var a store.Auditor
 	for _, t := range s.tokens {
 		a.Token(t, false)

@@ -12,21 +12,21 @@ import (
 func TestAuditFinds(t *testing.T) {
 	t.Parallel()
 	key := store.LineKey{Queue: "clinic"}
-	for kind, damage := range map[string]func(*Store){
-		"arrivals": func(s *Store) { s.index.arrivals.shift() },
-		"counts":   func(s *Store) { s.index.lines[key].counts[dengxu.StateWaiting]++ },
-		"lanes": func(s *Store) {
+	for kind, damage := range map[string]func(*part){
+		"arrivals": func(s *part) { s.index.arrivals.shift() },
+		"counts":   func(s *part) { s.index.lines[key].counts[dengxu.StateWaiting]++ },
+		"lanes": func(s *part) {
 			l := s.index.lines[key]
 			for at := range l.lanes {
 				l.enter(at, member{id: "ghost"})
 			}
 		},
-		"holders":  func(s *Store) { clear(s.index.holders) },
-		"counters": func(s *Store) { s.index.counters["desk"]["t2"] = false },
-		"persons":  func(s *Store) { delete(s.index.persons, store.Person{Site: "north", Business: "ann"}) },
-		"due":      func(s *Store) { s.index.due.insert(store.DueEntry{At: 1, Doc: store.DocKey{Kind: "queue", ID: "x"}}) },
-		"events":   func(s *Store) { s.events[1].Number++ },
-		"versions": func(s *Store) { s.events[0].Version = 9 },
+		"holders":  func(s *part) { clear(s.index.holders) },
+		"counters": func(s *part) { s.index.counters["desk"]["t2"] = false },
+		"persons":  func(s *part) { delete(s.index.persons, store.Person{Site: "north", Business: "ann"}) },
+		"due":      func(s *part) { s.index.due.insert(store.DueEntry{At: 1, Doc: store.DocKey{Kind: "queue", ID: "x"}}) },
+		"events":   func(s *part) { s.events[1].Number++ },
+		"versions": func(s *part) { s.events[0].Version = 9 },
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestAuditFinds(t *testing.T) {
 			if found, err := s.Audit(t.Context()); err != nil || len(found) > 0 {
 				t.Fatalf("a sound store: %v, %v", found, err)
 			}
-			damage(s)
+			damage(s.parts[0])
 			found, err := s.Audit(t.Context())
 			if err != nil || len(found) == 0 || found[0].Kind != kind {
 				t.Errorf("found %v, %v; want %s", found, err, kind)

@@ -8,7 +8,7 @@ import (
 )
 
 // log appends events and wakes whoever watches.
-func (s *Store) log(events []store.Event) {
+func (s *part) log(events []store.Event) {
 	if len(events) == 0 {
 		return
 	}
@@ -30,7 +30,7 @@ func (s *Store) log(events []store.Event) {
 
 // logSteps logs the steps of the wall clock that were noticed since the last
 // commit.
-func (s *Store) logSteps(now int64) {
+func (s *part) logSteps(now int64) {
 	s.clockMu.Lock()
 	steps := s.clock.Steps()
 	s.clockMu.Unlock()
@@ -41,15 +41,15 @@ func (s *Store) logSteps(now int64) {
 }
 
 // Events returns the events after a cursor.
-func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (store.EventPage, error) {
+func (s *part) Events(ctx context.Context, after store.Cursor, limit int) (store.EventPage, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.ready(ctx, after.Partition); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return store.EventPage{}, err
 	}
 	oldest := s.meta.Event - uint64(len(s.events)) // number before the first kept
 	if after.Epoch != s.meta.Epoch || after.Number > s.meta.Event || after.Number < oldest {
-		return store.EventPage{Reset: true, End: store.Cursor{Epoch: s.meta.Epoch, Number: s.meta.Event}}, nil
+		return store.EventPage{Reset: true, End: store.Cursor{Partition: s.id, Epoch: s.meta.Epoch, Number: s.meta.Event}}, nil
 	}
 	found := s.events[after.Number-oldest:]
 	page := store.EventPage{End: after}
@@ -62,7 +62,7 @@ func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (stor
 }
 
 // Watch returns a channel that gets a value after events of p.
-func (s *Store) Watch(store.Partition) (<-chan struct{}, func()) {
+func (s *part) Watch() (<-chan struct{}, func()) {
 	hint := make(chan struct{}, 1) // one hint stands for all that are not taken yet
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 )
 
 // List answers one page of live tokens.
-func (s *Store) List(ctx context.Context, a store.ListAsk) (store.Page, error) {
+func (s *part) List(ctx context.Context, a store.ListAsk) (store.Page, error) {
 	if a.Limit < 1 {
 		return store.Page{}, fmt.Errorf("memstore: list of %d tokens", a.Limit)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.ready(ctx, a.Partition); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return store.Page{}, err
 	}
 	page := store.Page{Now: s.tick()}
@@ -32,7 +32,7 @@ func (s *Store) List(ctx context.Context, a store.ListAsk) (store.Page, error) {
 }
 
 // run is the part of all live tokens that the page begins in.
-func (s *Store) run(a *store.ListAsk) []arrival {
+func (s *part) run(a *store.ListAsk) []arrival {
 	all := s.index.arrivals.items
 	if !a.Newest {
 		i, _ := s.index.arrivals.find(arrival{number: a.After + 1})

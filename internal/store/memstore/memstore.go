@@ -1,56 +1,39 @@
-// Package memstore keeps one partition in memory. It is the reference model
+// Package memstore keeps everything in memory. It is the reference model
 // that other stores are compared with, the store of tests, and of
 // `--store memory:`. It owns nothing that outlives the process and refuses
-// cleverness: sorted slices, scans and one lock.
+// cleverness: sorted slices, scans and one lock a partition.
 package memstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
-	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
-	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
-// keptEvents is how many events the log reaches back: more than a busy day of
+// keptEvents is how many events a log reaches back: more than a busy day of
 // one site, and some tens of megabytes.
 const keptEvents = 100_000
 
-// Options are the clocks that the store reads; nil means the machine's.
+// Options are the clocks that the store reads, nil means the machine's, and
+// how it is divided.
 type Options struct {
 	Wall func() time.Time
 	Mono func() time.Duration // since any fixed moment
+	// Partitions is how many there are; 0 = 1.
+	Partitions int
+	// Shared is what About says: several engines use the store as if each were
+	// a process of its own.
+	Shared bool
 }
 
-// Store is a store in memory. It is safe for concurrent use.
+// Store is a store in memory: partitions side by side that share nothing but
+// the clocks. It is safe for concurrent use.
 type Store struct {
-	opts Options
-
-	clockMu sync.Mutex // guards clock; taken inside mu
-	clock   store.Clock
-
-	mu       sync.RWMutex // guards everything below
-	closed   bool
-	meta     ledger.Meta
-	tokens   map[dengxu.TokenID]*store.Token // live
-	archive  map[dengxu.TokenID]*store.Token
-	docs     map[store.DocKey]*store.Doc
-	index    *index
-	tallies  map[string]ledger.Daily
-	series   map[ledger.SeriesKey]ledger.Daily
-	marks    memory[store.MarkKey, int64]
-	ops      memory[opKey, *ledger.OpRecord]
-	events   []store.Event // the last keptEvents, oldest first
-	watchers map[chan struct{}]bool
+	parts  []*part
+	shared bool
 }
-
-type opKey struct{ scope, key string }
 
 // New returns an empty store.
 func New(o Options) *Store {
@@ -61,152 +44,110 @@ func New(o Options) *Store {
 		start := time.Now()                                        //nolint:forbidigo // as above
 		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
 	}
-	s := &Store{
-		opts:     o,
-		tokens:   make(map[dengxu.TokenID]*store.Token),
-		archive:  make(map[dengxu.TokenID]*store.Token),
-		docs:     make(map[store.DocKey]*store.Doc),
-		index:    newIndex(),
-		tallies:  make(map[string]ledger.Daily),
-		series:   make(map[ledger.SeriesKey]ledger.Daily),
-		marks:    newMemory[store.MarkKey, int64](),
-		ops:      newMemory[opKey, *ledger.OpRecord](),
-		watchers: make(map[chan struct{}]bool),
+	s := &Store{shared: o.Shared}
+	for p := range max(1, o.Partitions) {
+		s.parts = append(s.parts, newPart(o, store.Partition(p)))
 	}
-	// Another process begins another log, so cursors of this one must not fit.
-	s.meta.Epoch = uint64(max(1, o.Wall().UnixNano()))
 	return s
 }
 
-// tick reads the partition's time. The caller holds mu in either way, so that
-// no commit falls between the time and what is read with it.
-func (s *Store) tick() int64 {
-	s.clockMu.Lock()
-	defer s.clockMu.Unlock()
-	now, _ := s.clock.Tick(s.opts.Wall(), s.opts.Mono())
-	return now
-}
-
-// ready refuses what cannot be served.
-func (s *Store) ready(ctx context.Context, p store.Partition) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// part finds a partition.
+func (s *Store) part(p store.Partition) (*part, error) {
+	if int(p) >= len(s.parts) {
+		return nil, fmt.Errorf("memstore: there is no partition %d", p)
 	}
-	if s.closed {
-		return store.ErrClosed
-	}
-	if p != 0 {
-		return fmt.Errorf("memstore: there is no partition %d", p)
-	}
-	return nil
+	return s.parts[p], nil
 }
 
 // Commit checks and writes one batch.
 func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.ready(ctx, b.Partition); err != nil {
-		return store.Result{}, err
-	}
-	now := s.tick()
-	s.logSteps(now)
-	s.marks.forget(now)
-	s.ops.forget(now)
-	e, err := ledger.Apply(tables{s}, s.meta, 0, &b, now)
+	p, err := s.part(b.Partition)
 	if err != nil {
 		return store.Result{}, err
 	}
-	r := e.Result(0, now)
-	if e.Replay != nil {
-		r.Tokens = s.known(e.Replay.Tokens)
-		return r, nil
-	}
-	if !e.Empty {
-		s.carryOut(e)
-	}
-	for i := range r.Tokens {
-		r.Tokens[i] = r.Tokens[i].Clone()
-	}
-	for i := range r.Docs {
-		r.Docs[i].Body = slices.Clone(r.Docs[i].Body)
-	}
-	return r, nil
+	return p.Commit(ctx, b)
 }
 
-// carryOut writes the effects of a batch.
-func (s *Store) carryOut(e *ledger.Effects) {
-	s.meta = e.Meta
-	for i := range e.Tokens {
-		if before := e.Tokens[i].Before; before != nil {
-			s.index.drop(before)
-		}
+// View answers point reads from one snapshot.
+func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
+	p, err := s.part(a.Partition)
+	if err != nil {
+		return store.View{}, err
 	}
-	for i := range e.Tokens {
-		after := new(e.Tokens[i].After.Clone())
-		if e.Tokens[i].Archived {
-			s.index.unlist(after)
-			delete(s.tokens, after.ID)
-			s.archive[after.ID] = after
-			continue
-		}
-		s.tokens[after.ID] = after
-		s.index.add(after)
-	}
-	for _, d := range e.Docs {
-		s.putDoc(d)
-	}
-	maps.Copy(s.tallies, e.Tallies)
-	maps.Copy(s.series, e.Series)
-	for _, m := range e.Marks {
-		s.marks.put(store.MarkKey{Queue: m.Queue, Business: m.Business}, m.At, m.At+m.Keep)
-	}
-	if e.Op != nil {
-		s.ops.put(opKey{e.OpKey.Scope, e.OpKey.Key}, e.Op, e.Op.Expires)
-	}
-	s.log(e.Events)
+	return p.View(ctx, a)
 }
 
-func (s *Store) putDoc(d store.Doc) {
-	if before := s.docs[d.Key]; before != nil {
-		s.index.dropDoc(before)
+// List answers one page of live tokens.
+func (s *Store) List(ctx context.Context, a store.ListAsk) (store.Page, error) {
+	p, err := s.part(a.Partition)
+	if err != nil {
+		return store.Page{}, err
 	}
-	if d.Version == 0 {
-		delete(s.docs, d.Key)
-		return
-	}
-	d.Body = slices.Clone(d.Body)
-	s.docs[d.Key] = &d
-	s.index.addDoc(&d)
+	return p.List(ctx, a)
 }
 
-// token is a record, live or archived, or nil.
-func (s *Store) token(id dengxu.TokenID) *store.Token {
-	return cmp.Or(s.tokens[id], s.archive[id])
+// Docs returns every document of a partition, by kind and id.
+func (s *Store) Docs(ctx context.Context, p store.Partition) ([]store.Doc, error) {
+	in, err := s.part(p)
+	if err != nil {
+		return nil, err
+	}
+	return in.Docs(ctx)
 }
 
-// known are copies of the records of ids.
-func (s *Store) known(ids []dengxu.TokenID) []store.Token {
-	var found []store.Token
-	for _, id := range ids {
-		if t := s.token(id); t != nil {
-			found = append(found, t.Clone())
-		}
+// Due returns what is due, and when the next one is.
+func (s *Store) Due(ctx context.Context, p store.Partition, limit int) (store.Due, error) {
+	in, err := s.part(p)
+	if err != nil {
+		return store.Due{}, err
 	}
-	return found
+	return in.Due(ctx, limit)
+}
+
+// Events returns the events after a cursor.
+func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (store.EventPage, error) {
+	p, err := s.part(after.Partition)
+	if err != nil {
+		return store.EventPage{}, err
+	}
+	return p.Events(ctx, after, limit)
+}
+
+// Watch returns a channel that gets a value after events of p; of a partition
+// that does not exist it never does.
+func (s *Store) Watch(p store.Partition) (<-chan struct{}, func()) {
+	in, err := s.part(p)
+	if err != nil {
+		return nil, func() {}
+	}
+	return in.Watch()
 }
 
 // About describes the store.
 func (s *Store) About() store.About {
 	return store.About{
-		Kind: "memory", Partitions: 1, Durability: store.D0Memory,
+		Kind: "memory", Partitions: len(s.parts), Shared: s.shared, Durability: store.D0Memory,
 		Text: "Everything is in memory and gone when the process ends.",
 	}
 }
 
+// Audit holds each partition against its own records.
+func (s *Store) Audit(ctx context.Context) ([]store.Finding, error) {
+	var all []store.Finding
+	for _, p := range s.parts {
+		found, err := p.Audit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
 // Close makes every later call fail with store.ErrClosed.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
+	for _, p := range s.parts {
+		p.close()
+	}
 	return nil
 }

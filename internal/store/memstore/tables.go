@@ -11,7 +11,7 @@ import (
 
 // tables shows the store to the ledger. The caller holds the lock and has
 // forgotten what is over.
-type tables struct{ s *Store }
+type tables struct{ s *part }
 
 func (t tables) Token(id dengxu.TokenID) (*store.Token, error) { return t.s.tokens[id], nil }
 

@@ -13,10 +13,10 @@ import (
 )
 
 // View answers point reads from one snapshot.
-func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
+func (s *part) View(ctx context.Context, a store.Ask) (store.View, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.ready(ctx, a.Partition); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return store.View{}, err
 	}
 	now := s.tick()
@@ -51,14 +51,14 @@ func each[Q, A any](questions []Q, answer func(Q) A) []A {
 	return answers
 }
 
-func (s *Store) viewToken(id dengxu.TokenID) *store.Token {
+func (s *part) viewToken(id dengxu.TokenID) *store.Token {
 	if t := s.token(id); t != nil {
 		return new(t.Clone())
 	}
 	return nil
 }
 
-func (s *Store) viewDoc(k store.DocKey) *store.Doc {
+func (s *part) viewDoc(k store.DocKey) *store.Doc {
 	if d := s.docs[k]; d != nil {
 		c := *d
 		c.Body = slices.Clone(d.Body)
@@ -68,7 +68,7 @@ func (s *Store) viewDoc(k store.DocKey) *store.Doc {
 }
 
 // sorted are copies of records, by a number and then by arrival.
-func (s *Store) sorted(ids map[dengxu.TokenID]bool, by func(*store.Token) uint64) []store.Token {
+func (s *part) sorted(ids map[dengxu.TokenID]bool, by func(*store.Token) uint64) []store.Token {
 	found := s.known(slices.Collect(maps.Keys(ids)))
 	slices.SortFunc(found, func(a, b store.Token) int {
 		return cmp.Or(cmp.Compare(by(&a), by(&b)), cmp.Compare(a.Arrival, b.Arrival))
@@ -76,7 +76,7 @@ func (s *Store) sorted(ids map[dengxu.TokenID]bool, by func(*store.Token) uint64
 	return found
 }
 
-func (s *Store) viewLine(k store.LineKey) store.LineView {
+func (s *part) viewLine(k store.LineKey) store.LineView {
 	l := s.index.line(k)
 	v := store.LineView{Counts: maps.Clone(l.counts)}
 	for at, in := range l.lanes {
@@ -86,7 +86,7 @@ func (s *Store) viewLine(k store.LineKey) store.LineView {
 	return v
 }
 
-func (s *Store) viewOp(op store.Op, now int64) *store.OpView {
+func (s *part) viewOp(op store.Op, now int64) *store.OpView {
 	rec := s.ops.get(opKey{op.Scope, op.Key}, now)
 	switch {
 	case op.Key == "" || rec == nil:
@@ -98,10 +98,10 @@ func (s *Store) viewOp(op store.Op, now int64) *store.OpView {
 }
 
 // Docs returns every document, by kind and id.
-func (s *Store) Docs(ctx context.Context) ([]store.Doc, error) {
+func (s *part) Docs(ctx context.Context) ([]store.Doc, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.ready(ctx, 0); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
 	var all []store.Doc
@@ -115,10 +115,10 @@ func (s *Store) Docs(ctx context.Context) ([]store.Doc, error) {
 }
 
 // Due returns what is due, and when the next one is.
-func (s *Store) Due(ctx context.Context, p store.Partition, limit int) (store.Due, error) {
+func (s *part) Due(ctx context.Context, limit int) (store.Due, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.ready(ctx, p); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return store.Due{}, err
 	}
 	d := store.Due{Now: s.tick()}

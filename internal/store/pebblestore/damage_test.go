@@ -112,7 +112,7 @@ func (x *smallStore) dump(t *testing.T, s *pebblestore.Store) (st state, err err
 			t.Error("an operation is forgotten")
 		}
 	}
-	docs, err3 := s.Docs(ctx)
+	docs, err3 := s.Docs(ctx, 0)
 	end, err4 := s.Events(ctx, store.Cursor{}, 0)
 	events, err5 := s.Events(ctx, store.Cursor{Epoch: end.End.Epoch}, 1000)
 	due, err6 := s.Due(ctx, 0, 1000)

@@ -124,9 +124,9 @@ func (l *look) op(ask store.Op) (*store.OpView, []*want, error) {
 	return &store.OpView{Note: op.Note, Picked: op.Picked}, each(op.Tokens, l.want), nil
 }
 
-// Docs returns every document, by kind and id.
-func (s *Store) Docs(ctx context.Context) (all []store.Doc, err error) {
-	if err := s.enter(ctx, 0); err != nil {
+// Docs returns every document of a partition, by kind and id.
+func (s *Store) Docs(ctx context.Context, p store.Partition) (all []store.Doc, err error) {
+	if err := s.enter(ctx, p); err != nil {
 		return nil, err
 	}
 	defer s.life.RUnlock()

@@ -133,7 +133,7 @@ type snapshot struct {
 // events are those of the first thousand.
 func (k *kit) whole() snapshot {
 	k.t.Helper()
-	docs, err := k.s.Docs(k.t.Context())
+	docs, err := k.s.Docs(k.t.Context(), 0)
 	if err != nil {
 		k.t.Fatalf("docs: %v", err)
 	}

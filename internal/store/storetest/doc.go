@@ -81,7 +81,7 @@ func docAll(k *kit) {
 		d := store.Doc{Key: key, Site: site, Body: []byte(key.ID)}
 		want = append(want, k.commit(store.Batch{Docs: []store.DocWrite{{Doc: d}}}).Docs...)
 	}
-	got, err := k.s.Docs(k.t.Context())
+	got, err := k.s.Docs(k.t.Context(), 0)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func docCopies(k *kit) {
 	b.Docs[0].Doc.Body[0] = '1'
 	r.Docs[0].Body[1] = '2'
 	k.doc(clinicKey).Body[2] = '3'
-	all, err := k.s.Docs(k.t.Context())
+	all, err := k.s.Docs(k.t.Context(), 0)
 	if err != nil {
 		k.t.Fatal(err)
 	}

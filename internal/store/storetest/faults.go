@@ -100,11 +100,11 @@ func (f *Faulty) List(ctx context.Context, a store.ListAsk) (store.Page, error) 
 }
 
 // Docs is the store's, unless it is this read's turn to fail.
-func (f *Faulty) Docs(ctx context.Context) ([]store.Doc, error) {
+func (f *Faulty) Docs(ctx context.Context, p store.Partition) ([]store.Doc, error) {
 	if err := f.read(); err != nil {
 		return nil, err
 	}
-	return f.Store.Docs(ctx)
+	return f.Store.Docs(ctx, p)
 }
 
 // Due is the store's, unless it is this read's turn to fail.

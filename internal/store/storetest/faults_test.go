@@ -40,7 +40,7 @@ func TestFaulty(t *testing.T) {
 	}
 	f.FailRead(2)
 	f.FailRead(4)
-	_, errDocs := f.Docs(t.Context())
+	_, errDocs := f.Docs(t.Context(), 0)
 	_, errList := f.List(t.Context(), store.ListAsk{Limit: 1})
 	_, errDue := f.Due(t.Context(), 0, 1)
 	_, errEvents := f.Events(t.Context(), store.Cursor{}, 1)

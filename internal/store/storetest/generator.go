@@ -84,7 +84,7 @@ func (g *generator) step() step {
 		return eventStep(1 + g.rnd.IntN(20))
 	case n < 99:
 		return step{what: "docs", ask: func(t *testing.T, s *side) answer {
-			docs, err := s.s.Docs(t.Context())
+			docs, err := s.s.Docs(t.Context(), 0)
 			return answered(docs, err)
 		}}
 	default:

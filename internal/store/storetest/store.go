@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -30,6 +31,7 @@ func (k *kit) everything(ctx context.Context, p store.Partition) map[string]erro
 	_, errs["view"] = k.s.View(ctx, store.Ask{Partition: p})
 	_, errs["list"] = k.s.List(ctx, store.ListAsk{Partition: p, Limit: 1})
 	_, errs["due"] = k.s.Due(ctx, p, 1)
+	_, errs["docs"] = k.s.Docs(ctx, p)
 	_, errs["events"] = k.s.Events(ctx, store.Cursor{Partition: p}, 1)
 	return errs
 }
@@ -38,7 +40,6 @@ func storeCancelled(k *kit) {
 	ctx, cancel := context.WithCancel(k.t.Context())
 	cancel()
 	errs := k.everything(ctx, 0)
-	_, errs["docs"] = k.s.Docs(ctx)
 	_, errs["audit"] = k.s.Audit(ctx)
 	for call, err := range errs {
 		if !errors.Is(err, context.Canceled) {
@@ -65,8 +66,20 @@ func storePartitions(k *kit) {
 	for p := range k.s.About().Partitions {
 		b := writing(fresh("same"))
 		b.Partition = store.Partition(p)
-		if t := k.commit(b).Tokens[0]; t.Arrival != 1 {
+		b.Docs = []store.DocWrite{{Doc: store.Doc{Key: clinicKey, Site: site, Body: []byte{byte(p)}}}}
+		b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
+		r := k.commit(b)
+		if t := r.Tokens[0]; t.Arrival != 1 {
 			k.t.Errorf("partition %d begins with arrival number %d", p, t.Arrival)
+		}
+		if r.Last.Partition != b.Partition || r.Last.Number != 1 {
+			k.t.Errorf("the first event of partition %d is at %+v", p, r.Last)
+		}
+	}
+	for p := range k.s.About().Partitions {
+		docs, err := k.s.Docs(k.t.Context(), store.Partition(p))
+		if err != nil || len(docs) != 1 || docs[0].Body[0] != byte(p) {
+			k.t.Errorf("documents of partition %d: %+v, %v", p, docs, err)
 		}
 	}
 }
@@ -75,7 +88,6 @@ func storeClosed(k *kit) {
 	k.join("a")
 	k.close()
 	errs := k.everything(k.t.Context(), 0)
-	_, errs["docs"] = k.s.Docs(k.t.Context())
 	_, errs["audit"] = k.s.Audit(k.t.Context())
 	for call, err := range errs {
 		if !errors.Is(err, store.ErrClosed) {
