@@ -1,0 +1,170 @@
+-- order_pick: the first n members of several lines; order.Pick in Lua.
+--
+-- A fragment: it declares `pick` for the fragments after it.
+-- NEEDS: order_lanes before it, and
+--   zrange(min, max, offset, count), zcount(min, max)  ZRANGEBYLEX and
+--   ZLEXCOUNT of the partition's zset of lines, signs included
+--
+-- pick(now, mode, specs, n, exclude) → array of at most n choices:
+--   now      ms, 0 ≤ now < 2^47
+--   mode     "oldest" or "listed"
+--   specs    array of {line, discipline = "aging" or "epoch", classes = array
+--            or false for all, bound = "@counter" or ""}
+--   exclude  seq that is never taken, 0 = none
+-- A choice is {spec = its index in specs, member = the whole member, place,
+-- seq, id, passed = how many with an earlier place were not taken before it,
+-- compared = lane ‖ place ‖ seq of the judged heads, the winner first, at most
+-- 8}. Nothing is written.
+--
+-- Exactness. The largest age/pace is called first. A head keeps age = q·pace + r
+-- with r < pace ≤ 400, and (q, r/pace) is compared: q as it is, r/pace by cross
+-- products below 400². An age is below 2^47, and floor(age/pace) is exact below
+-- 2^53: the rounding of the division is less than age/pace·2^-53 < 1/pace, which
+-- is the least distance to the next whole number. No product of an age is made.
+
+local pick
+do
+  local sub, pack, unpack, floor = string.sub, struct.pack, struct.unpack, math.floor
+  local ORDINARY = 20 -- K of the factor 1.0
+  local COMPARED = 8
+  local GLANCE = 8 -- members that are counted one by one rather than by zcount
+
+  local function earlier(a, b)
+    return a.place < b.place or a.place == b.place and a.seq < b.seq
+  end
+
+  local function stronger(now, a, b)
+    if a.place > now or b.place > now then return earlier(a, b) end
+    if a.q ~= b.q then return a.q > b.q end
+    local ra, rb = a.r * b.pace, b.r * a.pace
+    return ra > rb or ra == rb and a.seq < b.seq
+  end
+
+  -- How each discipline judges two heads of one line. Between the winners of
+  -- lines it is always stronger, with the ordinary pace where a discipline
+  -- does not age by factor.
+  local before = {
+    aging = stronger,
+    epoch = function(_, a, b) return earlier(a, b) end,
+  }
+
+  -- load makes the member at o.at the head, stepping over the excluded one; a
+  -- lane that is used up has no head. Each time it reads on it reads twice as
+  -- much, but no more than the left that may still be taken.
+  local function load(o, now, exclude, left)
+    while true do
+      local member = o.members[o.at]
+      if not member then
+        if o.whole then
+          o.member = nil
+          return
+        end
+        local last = o.members[#o.members]
+        o.step = math.min(2 * o.step, left + 1)
+        o.members = zrange("(" .. last, "(" .. o.prefix .. "\255", 0, o.step)
+        o.at, o.whole = 1, #o.members < o.step
+      else
+        local place, seq = unpack(">I6I6", member, #o.prefix + 1)
+        if seq ~= exclude then
+          o.member, o.place, o.seq = member, place, seq
+          o.q = floor((now - place) / o.pace)
+          o.r = now - place - o.q * o.pace
+          return
+        end
+        o.gap, o.at = place, o.at + 1
+      end
+    end
+  end
+
+  -- runners are the lanes that the specs see, an array for each spec. A lane
+  -- that several see counts in the first of them.
+  local function runners(now, specs, n, exclude)
+    local race, known = {}, {}
+    local want = n + 1
+    if exclude > 0 then want = want + 1 end
+    for i, spec in ipairs(specs) do
+      assert(before[spec.discipline], "no such discipline")
+      race[i] = {}
+      for _, o in ipairs(lanes(spec.line, sight(spec.classes, spec.bound), want)) do
+        if not known[o.prefix] then
+          known[o.prefix] = true
+          o.spec, o.at, o.step, o.pace = i, 1, #o.members, ORDINARY
+          if spec.discipline == "aging" and o.k > 0 then o.pace = o.k end
+          load(o, now, exclude, n)
+          race[i][#race[i] + 1] = o
+        end
+      end
+    end
+    return race
+  end
+
+  local function winner(now, mode, specs, race)
+    local best
+    for i, own in ipairs(race) do
+      local first
+      local judge = before[specs[i].discipline]
+      for _, o in ipairs(own) do
+        if o.member and (not first or judge(now, o, first)) then first = o end
+      end
+      if first and mode == "listed" then return first end
+      if first and (not best or stronger(now, first, best)) then best = first end
+    end
+    return best
+  end
+
+  -- waiting counts the members of a lane from its head that are before place.
+  local function waiting(o, place)
+    for i = o.at, math.min(#o.members, o.at + GLANCE - 1) do
+      if unpack(">I6", o.members[i], #o.prefix + 1) >= place then return i - o.at end
+    end
+    if o.whole and #o.members < o.at + GLANCE then return #o.members - o.at + 1 end
+    return zcount("[" .. o.member, "(" .. o.prefix .. pack(">I6", place))
+  end
+
+  -- passed needs no count in the winner's own lane: what is before it there
+  -- was taken, or is the excluded member.
+  local function passed(race, w)
+    local n = 0
+    for _, own in ipairs(race) do
+      for _, o in ipairs(own) do
+        if o.gap and o.gap < w.place then n = n + 1 end
+        if o ~= w and o.member and o.place < w.place then n = n + waiting(o, w.place) end
+      end
+    end
+    return n
+  end
+
+  local function compared(specs, race, w, mode)
+    local heads = {}
+    local function add(o)
+      heads[#heads + 1] = sub(o.member, #specs[o.spec].line + 1, #o.prefix + 12)
+    end
+    add(w)
+    for i, own in ipairs(race) do
+      if mode ~= "listed" or i == w.spec then
+        for _, o in ipairs(own) do
+          if #heads < COMPARED and o ~= w and o.member then add(o) end
+        end
+      end
+    end
+    return heads
+  end
+
+  function pick(now, mode, specs, n, exclude)
+    local choices = {}
+    if n < 1 then return choices end
+    local race = runners(now, specs, n, exclude)
+    while true do
+      local w = winner(now, mode, specs, race)
+      if not w then return choices end
+      choices[#choices + 1] = {
+        spec = w.spec, member = w.member, place = w.place, seq = w.seq,
+        id = sub(w.member, #w.prefix + 13),
+        passed = passed(race, w), compared = compared(specs, race, w, mode),
+      }
+      if #choices == n then return choices end
+      w.at = w.at + 1
+      load(w, now, exclude, n - #choices)
+    end
+  end
+end

@@ -1,0 +1,326 @@
+package redisstore
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/rueidis"
+
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/redistest"
+)
+
+//go:embed lua/order_lanes.lua lua/order_pick.lua lua/order_rank.lua testdata/order_driver.lua
+var orderFiles embed.FS
+
+// orderPrelude is what the order fragments need, and counts what they ask.
+const orderPrelude = `
+local asked = {0, 0, 0}
+local function zrange(min, max, offset, count)
+  local got = redis.call('ZRANGEBYLEX', KEYS[1], min, max, 'LIMIT', offset, count)
+  asked[1], asked[3] = asked[1] + 1, asked[3] + #got
+  return got
+end
+local function zcount(min, max)
+  asked[2] = asked[2] + 1
+  return redis.call('ZLEXCOUNT', KEYS[1], min, max)
+end
+`
+
+// orderRig asks the script on a real server.
+type orderRig struct {
+	t      *testing.T
+	client rueidis.Client
+	sha    string
+}
+
+func newOrderRig(t *testing.T) *orderRig {
+	t.Helper()
+	server := redistest.Start(t, redistest.Options{})
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{server.Addr()}, DisableCache: true, ForceSingleClient: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	script := orderPrelude
+	for _, name := range []string{"lua/order_lanes.lua", "lua/order_pick.lua", "lua/order_rank.lua", "testdata/order_driver.lua"} {
+		text, err := orderFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script += string(text)
+	}
+	sha, err := client.Do(t.Context(), client.B().ScriptLoad().Script(script).Build()).ToString()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &orderRig{t: t, client: client, sha: sha}
+}
+
+// question is one ask of the driver, and what Go answers.
+type question struct {
+	name string
+	args []string
+	want any
+}
+
+func (q question) String() string { return fmt.Sprintf("%s %q", q.name, q.args) }
+
+// reply is one answer of the driver.
+type reply struct {
+	zranges, zcounts, read int
+	answer                 any // of nested arrays and strings, as question.want
+}
+
+// run asks the questions about each case on a key of its own, in one pipeline.
+func (g *orderRig) run(cases []*orderCase, questions [][]question) [][]reply {
+	g.t.Helper()
+	var commands []rueidis.Completed
+	for i, c := range cases {
+		args := append(c.args(), strconv.Itoa(len(questions[i])))
+		for _, q := range questions[i] {
+			args = append(append(args, q.name, strconv.Itoa(len(q.args))), q.args...)
+		}
+		key := "lines" + strconv.Itoa(i)
+		commands = append(commands,
+			g.client.B().Del().Key(key).Build(),
+			g.client.B().Evalsha().Sha1(g.sha).Numkeys(1).Key(key).Arg(args...).Build())
+	}
+	results := g.client.DoMulti(g.t.Context(), commands...)
+	replies := make([][]reply, len(cases))
+	for i := range cases {
+		answers, err := results[2*i+1].ToArray()
+		if err != nil {
+			g.t.Fatalf("%v\n%s", err, cases[i])
+		}
+		for _, a := range answers {
+			v := plain(g.t, a).([]any)
+			replies[i] = append(replies[i], reply{zranges: atoi(v[0]), zcounts: atoi(v[1]), read: atoi(v[2]), answer: v[3]})
+		}
+	}
+	return replies
+}
+
+func plain(t *testing.T, m rueidis.RedisMessage) any {
+	t.Helper()
+	if !m.IsArray() {
+		s, err := m.ToString()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	values, err := m.ToArray()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []any{}
+	for _, v := range values {
+		all = append(all, plain(t, v))
+	}
+	return all
+}
+
+func atoi(v any) int {
+	n, err := strconv.Atoi(v.(string))
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func decimal[N int | int64 | uint64](n N) string { return fmt.Sprint(n) }
+
+func (c *orderCase) askPick(mode order.Mode, n int, exclude uint64) question {
+	want := []any{}
+	for _, choice := range order.Pick(c.now, c.specs, mode, n, exclude) {
+		x, m := c.index(choice.Line), choice.Member
+		compared := []any{}
+		for _, o := range choice.Compared {
+			// A head's bytes have no line in them.
+			compared = append(compared, x.head(o))
+		}
+		want = append(want, []any{
+			decimal(choice.Line + 1), x.member(m), decimal(m.Key.Place), decimal(m.Key.Seq), x.ids[m.Key.Seq],
+			decimal(choice.Passed), compared,
+		})
+	}
+	name := []string{order.Oldest: "oldest", order.Listed: "listed"}[mode]
+	return question{"pick", []string{name, decimal(n), decimal(exclude)}, want}
+}
+
+// askRank asks for a rank twice: with and without the lanes being known.
+func (c *orderCase) askRank(spec int, m order.Member) []question {
+	want := []any{decimal(order.Rank(c.now, m, c.specs[spec]))}
+	args := []string{decimal(spec + 1), m.Lane.Class, decimal(m.Lane.K), decimal(m.Key.Place), decimal(m.Key.Seq)}
+	return []question{{"rank", args, want}, {"found", args, want}}
+}
+
+func (c *orderCase) askLanes(spec int) question {
+	x := c.index(spec)
+	want := []any{}
+	for _, l := range slices.SortedFunc(x.Lanes(), order.Lane.Compare) {
+		head := x.keys[l][0]
+		want = append(want, []any{
+			x.line + x.lane(l), l.Class, l.Group, decimal(l.K),
+			x.member(order.Member{Lane: l, Key: head}), decimal(head.Place), decimal(head.Seq),
+		})
+	}
+	return question{"lanes", []string{decimal(spec + 1)}, want}
+}
+
+// randomQuestions are about all that stand, and about some that do not.
+func (c *orderCase) randomQuestions(r *rand.Rand) []question {
+	var all []order.Member
+	for _, x := range c.lines {
+		all = slices.AppendSeq(all, x.members())
+	}
+	var questions []question
+	for _, mode := range []order.Mode{order.Oldest, order.Listed} {
+		exclude := uint64(0)
+		if r.IntN(2) == 0 && len(all) > 0 {
+			exclude = all[r.IntN(len(all))].Key.Seq
+		}
+		questions = append(questions, c.askPick(mode, r.IntN(21), exclude), c.askPick(mode, 100, exclude))
+	}
+	for i := range c.specs {
+		questions = append(questions, c.askLanes(i))
+	}
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, m := range all[:min(len(all), 8)] {
+		spec := r.IntN(len(c.specs))
+		questions = append(questions, c.askRank(spec, m)...)
+		switch r.IntN(4) { // and of somebody who does not stand there
+		case 0:
+			m.Key.Seq = math.MaxUint64
+		case 1:
+			m.Key.Place = c.now + r.Int64N(5) - 2 // also before 1970
+		case 2:
+			m.Lane.K = casePaces[r.IntN(len(casePaces))]
+		case 3:
+			m.Lane.Class = []string{"", "a", "@1", "@3"}[r.IntN(4)]
+		}
+		questions = append(questions, c.askRank(spec, m)...)
+	}
+	return questions
+}
+
+func orderCases() int {
+	if os.Getenv("DENGXU_TORTURE") == "1" {
+		return 100_000
+	}
+	return 3_000
+}
+
+func TestOrderInLuaIsOrderInGo(t *testing.T) {
+	t.Parallel()
+	const together = 100
+	rig := newOrderRig(t)
+	asked, picked := 0, 0
+	for seed := 0; seed < orderCases(); seed += together {
+		var cases []*orderCase
+		var questions [][]question
+		for i := range together {
+			r := rand.New(rand.NewPCG(uint64(seed+i), 3))
+			c := randomOrderCase(r)
+			cases, questions = append(cases, c), append(questions, c.randomQuestions(r))
+		}
+		for i, replies := range rig.run(cases, questions) {
+			for j, q := range questions[i] {
+				if diff := cmp.Diff(q.want, replies[j].answer); diff != "" {
+					t.Fatalf("seed %d: %v (-go +lua):\n%s\n%s", seed+i, q, diff, cases[i])
+				}
+				asked++
+				if q.name == "pick" {
+					picked += len(q.want.([]any))
+				}
+			}
+		}
+	}
+	t.Logf("%d questions, %d picked", asked, picked)
+}
+
+// row is a line whose lanes have each members, one a second.
+func row(each int, lanes ...order.Lane) *laneIndex {
+	x := newLaneIndex("q", 1)
+	for i := range each {
+		for j, lane := range lanes {
+			seq := uint64(i*len(lanes) + j + 1)
+			x.add(order.Member{Lane: lane, Key: order.Key{Place: 1_000_000 + int64(seq)*1000, Seq: seq}}, "id"+decimal(seq))
+		}
+	}
+	return x
+}
+
+// nth is the i-th member of a lane, from 0.
+func (x *laneIndex) nth(l order.Lane, i int) order.Member {
+	return order.Member{Lane: l, Key: x.keys[l][i]}
+}
+
+// What the common questions cost. Another line stands behind each of these.
+func TestOrderAsksLittle(t *testing.T) {
+	t.Parallel()
+	rig := newOrderRig(t)
+	ordinary := order.Lane{K: 20}
+	var twelve, bound []order.Lane
+	for i := range 12 {
+		twelve = append(twelve, order.Lane{K: 10 + i})
+	}
+	for i := range 50 {
+		bound = append(bound, order.Lane{Class: fmt.Sprintf("@%d", i), K: 20})
+	}
+	general := order.Lane{Class: "general", K: 20}
+	long, short, wide := row(1000, ordinary), row(1, ordinary), row(300, twelve...)
+	halls := row(20, append(bound, general, order.Lane{Class: "special", K: 20})...)
+	pick := func(n int, exclude uint64) func(*orderCase) question {
+		return func(c *orderCase) question { return c.askPick(order.Oldest, n, exclude) }
+	}
+	rank := func(i, known int) func(*orderCase) question {
+		return func(c *orderCase) question { return c.askRank(0, long.nth(ordinary, i))[known] }
+	}
+	for _, q := range []struct {
+		name                   string
+		spec                   order.Line
+		ask                    func(*orderCase) question
+		zranges, zcounts, read int // at most
+	}{
+		{"one of nobody", order.Line{Index: newLaneIndex("q", 1)}, pick(1, 0), 1, 0, 2},
+		{"one of one", order.Line{Index: short, Bound: "@1"}, pick(1, 0), 1, 0, 2},
+		{"one of a lane", order.Line{Index: long, Bound: "@1"}, pick(1, 0), 2, 0, 4},
+		{"one of a class", order.Line{Index: long, Bound: "@1", Classes: []string{""}}, pick(1, 0), 2, 0, 4},
+		{"one without the first", order.Line{Index: long}, pick(1, 1), 2, 0, 5},
+		{"twenty of a lane", order.Line{Index: long}, pick(20, 0), 2, 0, 23},
+		{"hundred of a lane without one", order.Line{Index: long}, pick(100, 50), 2, 0, 104},
+		{"one of twelve lanes", order.Line{Index: wide}, pick(1, 0), 13, 11, 26},
+		{"hundred of twelve lanes", order.Line{Index: wide}, pick(100, 0), 13, 11 * 100, 125},
+		{"one past bound lanes", order.Line{Index: halls, Bound: "@7", Classes: []string{"general"}}, pick(1, 0), 4, 1, 8},
+		{"one of all past bound lanes", order.Line{Index: halls, Bound: "@7"}, pick(1, 0), 6, 2, 12},
+		{"first of a lane", order.Line{Index: long}, rank(0, 0), 2, 0, 2},
+		{"rank in a lane", order.Line{Index: long}, rank(500, 0), 2, 1, 2},
+		{"rank in a known lane", order.Line{Index: long}, rank(500, 1), 0, 1, 0},
+	} {
+		behind := newLaneIndex("q", 2)
+		behind.add(order.Member{Lane: ordinary, Key: order.Key{Place: 1, Seq: 1 << 40}}, "x")
+		behind.add(order.Member{Lane: ordinary, Key: order.Key{Place: 2, Seq: 1 << 41}}, "y")
+		c := &orderCase{now: 1 << 40, lines: []*laneIndex{q.spec.Index.(*laneIndex), behind}, specs: []order.Line{q.spec}}
+		ask := q.ask(c)
+		got := rig.run([]*orderCase{c}, [][]question{{ask}})[0][0]
+		if diff := cmp.Diff(ask.want, got.answer); diff != "" {
+			t.Errorf("%s (-go +lua):\n%s", q.name, diff)
+		}
+		t.Logf("%s: %d zranges, %d zcounts, %d members read", q.name, got.zranges, got.zcounts, got.read)
+		if got.zranges > q.zranges || got.zcounts > q.zcounts || got.read > q.read {
+			t.Errorf("%s: %d zranges, %d zcounts, %d members read; want at most %d, %d, %d",
+				q.name, got.zranges, got.zcounts, got.read, q.zranges, q.zcounts, q.read)
+		}
+	}
+}
