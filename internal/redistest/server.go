@@ -12,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Options is what a server of a test does that others do not. The zero value
@@ -49,8 +48,9 @@ type node struct {
 	host      *Host
 	sentinel  bool
 
-	mu      sync.Mutex // guards process
+	mu      sync.Mutex // guards process and frozen
 	process *process   // nil when killed
+	frozen  bool
 
 	// doing guards conn. A command to a frozen server holds it for long, so it
 	// is not mu; where both are held, mu was taken first.
@@ -172,32 +172,32 @@ func (n *node) spawn() error {
 	if err != nil {
 		return err
 	}
-	n.process = started
+	n.process, n.frozen = started, false
 	return nil
 }
 
-// until asks again and again, a little less often each time. It ends early
-// when the process does.
+// until retries as long as the process runs.
 func (n *node) until(ask func() (bool, error)) error {
-	deadline := time.Now().Add(patience)
-	for pause := time.Millisecond; ; pause = min(pause*3/2, 50*time.Millisecond) {
+	return retry(patience, func() (bool, error) {
 		ok, err := ask()
-		switch {
-		case ok:
-			return nil
-		case n.ended():
-			return errors.Join(errors.New("it has ended"), err)
-		case time.Now().After(deadline):
-			return errors.Join(errors.New("not in time"), err)
+		if !ok && n.ended() {
+			return true, errors.Join(errors.New("the process has ended"), err)
 		}
-		time.Sleep(pause)
-	}
+		return ok, err
+	})
 }
 
 func (n *node) ended() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.process == nil || n.process.ended()
+}
+
+// running reports whether the process can answer.
+func (n *node) running() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process != nil && !n.process.ended() && !n.frozen
 }
 
 // log returns the end of the process's log.
@@ -357,6 +357,7 @@ func (s *Server) signal(which syscall.Signal) {
 	if err := s.process.signal(which); err != nil {
 		s.t.Fatalf("signal %v: %v", which, err)
 	}
+	s.frozen = which == syscall.SIGSTOP
 }
 
 // own fails the test when others use the server too.

@@ -8,12 +8,20 @@ import (
 	"testing"
 )
 
-// common is the server that all tests of a binary share.
+// common are the servers that all tests of a binary share.
 var common struct {
-	mu     sync.Mutex // guards the fields below
-	inMain bool       // whether Main will stop it
-	node   *node
-	err    error
+	server, cluster lasting
+
+	mu     sync.Mutex // guards inMain
+	inMain bool       // whether Main will stop them
+}
+
+// lasting is a server or a cluster that lasts until Main stops it.
+type lasting struct {
+	once  sync.Once
+	dirs  []string
+	nodes []*node
+	err   error
 }
 
 // Shared returns the one server of this test binary, for tests that need no
@@ -21,31 +29,63 @@ var common struct {
 // binary's TestMain must use Main.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	common.mu.Lock()
-	defer common.mu.Unlock()
-	switch {
-	case !common.inMain:
-		t.Fatal("redistest.Shared needs redistest.Main in TestMain")
-	case common.node == nil && common.err == nil:
-		dir, err := os.MkdirTemp("", "redistest") //nolint:usetesting // it outlives the test
-		if err == nil {
-			common.node, err = startNode(dir, nil, false, Options{}.lines())
-		}
-		common.err = err
-	}
-	if common.err != nil {
-		t.Fatal(common.err)
-	}
-	return &Server{node: common.node, t: t, shared: true}
+	nodes := common.server.get(t, 1, func(dirs []string) ([]*node, error) {
+		n, err := startNode(dirs[0], nil, false, Options{}.lines())
+		return []*node{n}, err
+	})
+	return &Server{node: nodes[0], t: t, shared: true}
 }
 
-// Prefix returns a key prefix that no other test has.
+// SharedCluster is Shared for a cluster of three masters.
+func SharedCluster(t testing.TB) *Cluster {
+	t.Helper()
+	o := ClusterOptions{}.orDefaults()
+	nodes := common.cluster.get(t, o.Masters, func(dirs []string) ([]*node, error) { return startCluster(o, dirs) })
+	return clusterOf(t, nodes, true)
+}
+
+// Prefix returns a key prefix that no other test has, with no character that
+// means something to Redis.
 func Prefix(testing.TB) string { return "t" + rand.Text() + ":" }
+
+// get starts what it is at first use.
+func (l *lasting) get(t testing.TB, count int, start func(dirs []string) ([]*node, error)) []*node {
+	t.Helper()
+	common.mu.Lock()
+	ours := common.inMain
+	common.mu.Unlock()
+	if !ours {
+		t.Fatal("shared servers need redistest.Main in TestMain")
+	}
+	l.once.Do(func() {
+		for range count {
+			dir, err := os.MkdirTemp("", "redistest") //nolint:usetesting // it outlives the test
+			l.dirs, l.err = append(l.dirs, dir), errors.Join(l.err, err)
+		}
+		if l.err == nil {
+			l.nodes, l.err = start(l.dirs)
+		}
+	})
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.nodes
+}
+
+// stop ends what it is, if it was started.
+func (l *lasting) stop() error {
+	killAll(l.nodes)
+	err := l.err
+	for _, dir := range l.dirs {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
 
 // Runner is what TestMain is given: a *testing.M.
 type Runner interface{ Run() int }
 
-// Main runs the tests and then stops the shared server, before leaks are
+// Main runs the tests and then stops the shared servers, before leaks are
 // looked for:
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(redistest.Main(m)) }
@@ -59,15 +99,8 @@ func (s sharing) Run() int {
 	common.inMain = true
 	common.mu.Unlock()
 	code := s.tests.Run()
-	common.mu.Lock()
-	defer common.mu.Unlock()
-	if common.node != nil {
-		common.node.kill()
-		if err := os.RemoveAll(common.node.dir); err != nil {
-			common.err = errors.Join(common.err, err)
-		}
-	}
-	if code == 0 && common.err != nil {
+	err := errors.Join(common.server.stop(), common.cluster.stop())
+	if code == 0 && err != nil {
 		return 1
 	}
 	return code
