@@ -82,7 +82,7 @@ var arrows = []arrow{
 	{from: "internal/scenario", to: []string{".", "internal/strictyaml"}},
 
 	// Nothing but tests.
-	{from: "internal/redistest"},
+	{from: "internal/redistest", outside: []string{"golang.org/x/sys"}},
 	{from: "internal/bench"},
 	{from: "internal/torture"},
 }

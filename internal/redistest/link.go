@@ -22,16 +22,16 @@ type link struct {
 	way chan reply
 
 	mu      sync.Mutex // guards pending
-	pending []Fault    // of the requests that have no reply yet
+	pending []*rule    // of the requests that have no reply yet
 
 	lost bool // whether a reply was swallowed; guarded by proxy.mu
 }
 
 // reply is a reply on its way.
 type reply struct {
-	raw   []byte
-	came  time.Time
-	fault Fault
+	raw  []byte
+	came time.Time
+	rule *rule
 }
 
 func newLink(p *Proxy, client, server net.Conn) *link {
@@ -64,15 +64,15 @@ func (l *link) requests() {
 		if err != nil {
 			return
 		}
-		fault, command := l.proxy.arrived(request)
-		if !l.passing() || fault == DropRequest {
-			return
-		}
+		rule, command := l.proxy.arrived(request)
 		// The answer to a subscription is a push, which answers no request.
-		if !strings.HasSuffix(command, "SUBSCRIBE") {
+		if rule != nil || !strings.HasSuffix(command, "SUBSCRIBE") {
 			l.mu.Lock()
-			l.pending = append(l.pending, fault)
+			l.pending = append(l.pending, rule)
 			l.mu.Unlock()
+		}
+		if !l.passing() || rule.is(DropRequest) {
+			return
 		}
 		_, err = out.Write(request)
 		if err == nil && in.Buffered() == 0 {
@@ -96,7 +96,7 @@ func (l *link) replies() {
 		r := reply{raw: raw, came: time.Now()}
 		l.mu.Lock()
 		if raw[0] != '>' && len(l.pending) > 0 {
-			r.fault, l.pending = l.pending[0], l.pending[1:]
+			r.rule, l.pending = l.pending[0], l.pending[1:]
 		}
 		l.mu.Unlock()
 		select {
@@ -117,13 +117,31 @@ func (l *link) deliver() {
 		case <-l.done:
 			return
 		}
-		if !l.late(r.came) || !l.passing() || r.fault == DropReply {
+		if !l.late(r.came) || !l.passing() || r.rule.is(DropReply) {
+			r.rule.applied()
 			return
 		}
-		if l.swallows(r.fault) {
+		swallowed := l.swallows(r.rule)
+		r.rule.applied()
+		if swallowed {
 			continue
 		}
 		if _, err := l.client.Write(r.raw); err != nil {
+			return
+		}
+	}
+}
+
+// settle ends the wait for faults that nothing is left of to apply to.
+func (l *link) settle() {
+	for _, r := range l.pending {
+		r.applied()
+	}
+	for {
+		select {
+		case r := <-l.way:
+			r.rule.applied()
+		default:
 			return
 		}
 	}
@@ -162,10 +180,10 @@ func (l *link) passing() bool {
 
 // swallows reports whether a reply gets lost: after the first that does, all
 // do, since the client would take the next one for it.
-func (l *link) swallows(f Fault) bool {
+func (l *link) swallows(r *rule) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
-	l.lost = l.lost || l.proxy.mute || f == SwallowReply
+	l.lost = l.lost || l.proxy.mute || r.is(SwallowReply)
 	return l.lost
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,12 +44,22 @@ type Proxy struct {
 	paused chan struct{} // closed when nothing is held up
 }
 
-// rule is a fault that waits for its request.
+// rule is a fault that waits for its request. A rule that is nil does nothing.
 type rule struct {
 	marker []byte
 	nth    int
 	fault  Fault
 	hit    chan struct{}
+}
+
+// is reports whether the rule is this fault.
+func (r *rule) is(f Fault) bool { return r != nil && r.fault == f }
+
+// applied says that the fault has been applied.
+func (r *rule) applied() {
+	if r != nil {
+		close(r.hit)
+	}
 }
 
 // NewProxy starts a proxy for the server at the target address. It ends with
@@ -80,7 +91,8 @@ func (p *Proxy) URL() string { return "redis://" + p.Addr() }
 
 // On applies the fault once: to the nth request from now on, counted from 1,
 // whose bytes contain the marker. What it returns is closed when the fault has
-// been applied.
+// been applied, after the server's reply where there is one, or when the
+// connection has ended before.
 func (p *Proxy) On(nth int, marker string, f Fault) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,10 +187,11 @@ func (p *Proxy) serve(client net.Conn) {
 	pumps.Go(l.replies)
 	pumps.Go(l.deliver)
 	pumps.Wait()
+	l.settle()
 }
 
-// arrived counts a request and returns what is to happen to it.
-func (p *Proxy) arrived(request []byte) (f Fault, command string) {
+// arrived counts a request and returns the rule for it, which is nil for most.
+func (p *Proxy) arrived(request []byte) (found *rule, command string) {
 	if parts := bytes.SplitN(request, []byte("\r\n"), 4); len(parts) == 4 {
 		command = strings.ToUpper(string(parts[2]))
 	}
@@ -186,19 +199,16 @@ func (p *Proxy) arrived(request []byte) (f Fault, command string) {
 	defer p.mu.Unlock()
 	p.counts[command]++
 	p.counts[""]++
-	waiting := p.rules[:0]
-	for _, r := range p.rules {
-		matches := bytes.Contains(request, r.marker)
-		if matches {
-			r.nth--
+	p.rules = slices.DeleteFunc(p.rules, func(r *rule) bool {
+		if !bytes.Contains(request, r.marker) {
+			return false
 		}
-		if matches && r.nth <= 0 && f == 0 {
-			f = r.fault
-			close(r.hit)
-			continue
+		r.nth--
+		if r.nth > 0 || found != nil {
+			return false
 		}
-		waiting = append(waiting, r)
-	}
-	p.rules = waiting
-	return f, command
+		found = r
+		return true
+	})
+	return found, command
 }

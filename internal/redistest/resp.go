@@ -20,7 +20,8 @@ type ReplyError string
 // Error is the answer as it came.
 func (e ReplyError) Error() string { return string(e) }
 
-// Conn is a connection to a server that speaks RESP2. It is not safe for
+// Conn is a connection to a server. It speaks RESP2, and after HELLO 3 as much
+// of RESP3 as there is to see: a map and a push are lists. It is not safe for
 // concurrent use.
 type Conn struct {
 	net net.Conn
@@ -121,7 +122,9 @@ func (c *Conn) read() (any, error) {
 		return ReplyError(text), nil
 	case ':':
 		return strconv.ParseInt(text, 10, 64)
-	case '$', '*':
+	case '_':
+		return nil, nil //nolint:nilnil // nil is a reply
+	case '$', '*', '~', '>', '%':
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return nil, err
@@ -133,6 +136,9 @@ func (c *Conn) read() (any, error) {
 			body := make([]byte, n+2)
 			_, err := io.ReadFull(c.in, body)
 			return string(body[:n]), err
+		}
+		if kind == '%' {
+			n *= 2 // keys and values
 		}
 		list := make([]any, n)
 		for i := range list {

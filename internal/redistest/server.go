@@ -49,7 +49,7 @@ type node struct {
 	sentinel  bool
 
 	mu      sync.Mutex // guards process and frozen
-	process *process   // nil when killed
+	process *Process   // nil when killed
 	frozen  bool
 
 	// doing guards conn. A command to a frozen server holds it for long, so it
@@ -168,7 +168,7 @@ func (n *node) spawn() error {
 	}
 	// The process ends by kill; a test's context ends before its clean-up.
 	cmd := exec.CommandContext(context.Background(), "redis-server", args...)
-	started, err := launch(cmd, n.host.enterer())
+	started, err := launch(cmd, n.host)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (n *node) kill() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.process != nil {
-		n.process.kill()
+		n.process.Kill()
 		n.process = nil
 	}
 	// A command under way has failed by now.
@@ -240,7 +240,7 @@ func (n *node) Pid() int {
 	if n.process == nil {
 		return 0
 	}
-	return n.process.pid()
+	return n.process.Pid()
 }
 
 // Do sends a command and returns the reply: a string, an int64, a []any or
@@ -292,11 +292,11 @@ func (s *Server) Conn() *Conn {
 }
 
 // Await repeats a command, LOADING and other refusals included, until its
-// reply or refusal contains the text.
+// reply or refusal contains the text, for half a minute at most.
 func (s *Server) Await(text string, command ...any) {
 	s.t.Helper()
 	last := ""
-	err := s.until(func() (bool, error) {
+	err := retry(3*patience, func() (bool, error) {
 		reply, err := s.Do(command...)
 		last = fmt.Sprint(reply, err)
 		return strings.Contains(last, text), nil
@@ -354,7 +354,7 @@ func (s *Server) signal(which syscall.Signal) {
 	if s.process == nil {
 		s.t.Fatalf("signal %v to a server that was killed", which)
 	}
-	if err := s.process.signal(which); err != nil {
+	if err := s.process.Signal(which); err != nil {
 		s.t.Fatalf("signal %v: %v", which, err)
 	}
 	s.frozen = which == syscall.SIGSTOP
