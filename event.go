@@ -43,6 +43,7 @@ const (
 	EventDoorChanged    EventType = "queue.door_changed"
 	EventCounterChanged EventType = "counter.changed"
 	EventCounterState   EventType = "counter.state_changed"
+	EventKeyChanged     EventType = "key.changed"
 	EventClockStepped   EventType = "partition.clock_stepped"
 )
 

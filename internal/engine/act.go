@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -39,7 +40,11 @@ func (e *Engine) Act(ctx context.Context, by By, verb dengxu.Verb, id dengxu.Tok
 			if err != nil {
 				return store.Batch{}, err
 			}
-			return c.batch(lanes)
+			b, err := c.batch(lanes)
+			if e.shared { // else nobody but this process changes settings
+				b.Expect = slices.Insert(b.Expect, 0, c.q.settled())
+			}
+			return b, err
 		})
 	})
 	switch {
@@ -92,7 +97,10 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 	c := command{verb: verb, by: by, req: req, t: *v.Tokens[0], now: v.Now}
 	c.q = w.queues[c.t.Queue]
 	if c.q == nil {
-		return c, dengxu.Errorf(dengxu.NotFound, "the token's queue %s is gone", c.t.Queue)
+		return c, errMissing(store.DocQueue, string(c.t.Queue), "the token's queue "+string(c.t.Queue)+" is gone")
+	}
+	if by.due && timerVerb(c.q, &c.t, v.Now) != verb {
+		return c, c.conflict("state", "the settings have changed meanwhile")
 	}
 	switch verb { //nolint:exhaustive // the others need nothing more
 	case dengxu.VerbTransfer:
@@ -100,11 +108,17 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 			return c, dengxu.Fieldf(dengxu.Invalid, "queue_id", "say where to")
 		}
 		c.to = w.queues[req.QueueID]
+		if c.to == nil && e.shared {
+			if _, err := e.find(ctx, errNoQueue(req.QueueID)); err != nil {
+				return c, err
+			}
+			c.to = e.world.Load().queues[req.QueueID]
+		}
 	case dengxu.VerbUndo:
 		if u := c.t.Undo; u != nil {
 			c.to = w.queues[u.Before.Queue]
 			if c.to == nil {
-				return c, dengxu.Errorf(dengxu.NotFound, "the queue before, %s, is gone", u.Before.Queue)
+				return c, errMissing(store.DocQueue, string(u.Before.Queue), "the queue before, "+string(u.Before.Queue)+", is gone")
 			}
 		}
 	}

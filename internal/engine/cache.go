@@ -6,6 +6,8 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -21,29 +23,26 @@ func (e *Engine) refresh(ctx context.Context) error {
 	return nil
 }
 
-// refreshPart loads the documents of one partition and replaces what the world
-// has of it. The partition's lock is held while reading, so that what commits
-// absorb meanwhile comes after, never before.
-func (e *Engine) refreshPart(ctx context.Context, p store.Partition) error {
-	e.reading[p].Lock()
-	defer e.reading[p].Unlock()
-	return e.load(ctx, p)
+// loading is what guards and orders the loads of one partition's documents.
+type loading struct {
+	mu    sync.Mutex    // held while they are read, and by whoever brings in newer ones
+	begun atomic.Uint64 // loads, counted when they begin
+	done  uint64        // the last that succeeded; guarded by mu
 }
 
-// renewPart is refreshPart for whoever decided on w: when the partition was
-// loaded since, that was for them too, and a crowd that is refused at once
-// loads it once.
-func (e *Engine) renewPart(ctx context.Context, p store.Partition, w *world) error {
-	e.reading[p].Lock()
-	defer e.reading[p].Unlock()
-	if e.world.Load().loads[p] != w.loads[p] {
+// refreshPart loads the documents of one partition and replaces what the world
+// has of it, unless somebody else began to after this call: a crowd that learns
+// of a change at once loads it once. The partition's lock is held while
+// reading, so that what commits absorb meanwhile comes after, never before.
+func (e *Engine) refreshPart(ctx context.Context, p store.Partition) error {
+	l := &e.loads[p]
+	before := l.begun.Load()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done > before {
 		return nil
 	}
-	return e.load(ctx, p)
-}
-
-// load is refreshPart for whoever holds the partition's lock.
-func (e *Engine) load(ctx context.Context, p store.Partition) error {
+	load := l.begun.Add(1)
 	docs, err := e.store.Docs(ctx, p)
 	if err != nil {
 		return storeError("read settings", err)
@@ -51,12 +50,11 @@ func (e *Engine) load(ctx context.Context, p store.Partition) error {
 	e.swap.Lock()
 	defer e.swap.Unlock()
 	w, bad := e.world.Load().without(p).with(docs, e.parts)
-	w.loads = slices.Clone(w.loads)
-	w.loads[p]++
 	for _, err := range bad {
 		e.log.ErrorContext(ctx, "a stored document was left out", "err", err)
 	}
 	e.world.Store(w)
+	l.done = load
 	return nil
 }
 
@@ -64,7 +62,7 @@ func (e *Engine) load(ctx context.Context, p store.Partition) error {
 func (w *world) without(p store.Partition) *world {
 	next := &world{
 		sites: make(map[dengxu.SiteID]*site), queues: make(map[dengxu.QueueID]*queue),
-		counters: make(map[dengxu.CounterID]*counter), keys: w.keys, hashes: w.hashes, loads: w.loads,
+		counters: make(map[dengxu.CounterID]*counter), keys: w.keys, hashes: w.hashes,
 	}
 	if p == 0 {
 		next.keys, next.hashes = nil, nil
@@ -90,8 +88,8 @@ func (e *Engine) absorb(p store.Partition, docs []store.Doc) {
 	if len(docs) == 0 {
 		return
 	}
-	e.reading[p].Lock()
-	defer e.reading[p].Unlock()
+	e.loads[p].mu.Lock()
+	defer e.loads[p].mu.Unlock()
 	e.swap.Lock()
 	defer e.swap.Unlock()
 	w, bad := e.world.Load().with(docs, e.parts)
@@ -111,7 +109,7 @@ type siteDocs struct{ sites, states, queues, queueStates, counters, counterState
 func (w *world) with(docs []store.Doc, parts int) (*world, []error) {
 	next := &world{
 		sites: cloneOrNew(w.sites), queues: cloneOrNew(w.queues), counters: cloneOrNew(w.counters),
-		keys: w.keys, hashes: w.hashes, loads: w.loads,
+		keys: w.keys, hashes: w.hashes,
 	}
 	var bad []error
 	var keys []store.Doc

@@ -117,3 +117,12 @@ func firstError(errs ...error) error {
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// sortedValues are the values of a map by their keys.
+func sortedValues[K cmp.Ordered, V any](m map[K]V) []V {
+	values := make([]V, 0, len(m))
+	for _, k := range sortedKeys(m) {
+		values = append(values, m[k])
+	}
+	return values
+}

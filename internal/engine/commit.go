@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -13,16 +14,23 @@ import (
 // that someone changes the same object as fast as we read it.
 const maxTries = 16
 
-// commit decides and commits until the batch is in. A refusal that only says
-// that the engine's picture was old (settings, a door, the day, a version)
-// renews it and decides again; any other is returned as *store.Refused for the
-// use case to put into words.
+// commit decides and commits until the batch is in. What the decision misses is
+// looked for. A refusal that only says that the engine's picture was old
+// (settings, a door, the day, a version) renews it and decides again; any other
+// is returned as *store.Refused for the use case to put into words.
 func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, error)) (store.Result, error) {
 	for range maxTries {
 		w := e.world.Load()
 		b, err := decide(w)
+		if errors.Is(err, errAgain) {
+			continue
+		}
 		if err != nil {
-			return store.Result{}, err
+			found, lookErr := e.find(ctx, err)
+			if found {
+				continue
+			}
+			return store.Result{}, cmp.Or(lookErr, err)
 		}
 		res, err := e.store.Commit(ctx, b)
 		if err == nil {
@@ -55,7 +63,7 @@ var never = store.Before{At: 0}
 func (e *Engine) renew(ctx context.Context, w *world, b *store.Batch, r *store.Refused) (bool, error) {
 	switch by := r.By.(type) {
 	case store.DocAt:
-		return true, e.renewPart(ctx, b.Partition, w)
+		return true, e.refreshPart(ctx, b.Partition)
 	case store.TokenAt:
 		// A record that is nowhere among the live ones was archived, for good.
 		return r.Have != 0 || by.Version == 0, nil
@@ -113,7 +121,7 @@ func (e *Engine) settle(ctx context.Context, res store.Result) {
 // its day are those that were decided on.
 func (q *queue) steady() []store.Expectation {
 	x := []store.Expectation{
-		store.DocAt{Key: store.DocKey{Kind: store.DocQueue, ID: string(q.id)}, Version: q.version},
+		q.settled(),
 		store.DocAt{Key: store.DocKey{Kind: store.DocQueueState, ID: string(q.id)}, Version: q.stateV},
 		store.Before{At: q.site.state.DayEnds},
 	}
@@ -121,6 +129,11 @@ func (q *queue) steady() []store.Expectation {
 		x = append(x, store.Before{At: q.state.Edge})
 	}
 	return x
+}
+
+// settled expects that the queue's settings are those that were decided on.
+func (q *queue) settled() store.Expectation {
+	return store.DocAt{Key: store.DocKey{Kind: store.DocQueue, ID: string(q.id)}, Version: q.version}
 }
 
 // view reads from the partition of a site or token.

@@ -39,8 +39,12 @@ func (e *Engine) setCounter(ctx context.Context, by By, id dengxu.CounterID, sit
 		return done, err
 	}
 	site = cmp.Or(site, dengxu.DefaultSite)
-	if old := e.world.Load().counters[id]; old != nil {
+	switch old, err := e.counter(ctx, id); dengxu.CodeOf(err) { //nolint:exhaustive // the others are failures
+	case "":
 		site = old.site.id
+	case dengxu.NotFound:
+	default:
+		return done, err
 	}
 	done.Replayed, err = e.change(ctx, amendment{by: by, site: site, decide: func(w *world) (store.Batch, error) {
 		old := w.counters[id]
@@ -110,7 +114,10 @@ func (e *Engine) putCounter(ctx context.Context, p counterPut) (store.Batch, err
 	event := changedEvent(dengxu.EventCounterChanged, version+1, p.by)
 	event.Counter = p.id
 	b.Events = append(b.Events, event)
-	return b, nil
+	if p.old == nil {
+		err = e.reserve(ctx, &b, store.DocKey{Kind: store.DocCounter, ID: string(p.id)})
+	}
+	return b, err
 }
 
 // nobodyBound refuses, with in_use, to take a counter from queues in which
@@ -185,9 +192,10 @@ func (c *counter) serve(w *world) error {
 // and to which no waiting token is bound. Codes: not_found, conflict with
 // reason if_match or in_use.
 func (e *Engine) DeleteCounter(ctx context.Context, by By, id dengxu.CounterID, ifMatch uint64) error {
-	site, err := e.CounterSite(id)
+	name := store.DocKey{Kind: store.DocCounter, ID: string(id)}
+	site, err := e.CounterSite(ctx, id)
 	if err != nil {
-		return e.goneBefore(ctx, by, err)
+		return e.goneBefore(ctx, by, name, err)
 	}
 	_, err = e.change(ctx, amendment{
 		by: by, site: site,
@@ -203,6 +211,9 @@ func (e *Engine) DeleteCounter(ctx context.Context, by By, id dengxu.CounterID, 
 			return e.deleteCounter(ctx, by, c)
 		},
 	})
+	if err == nil {
+		e.release(ctx, name)
+	}
 	return err
 }
 

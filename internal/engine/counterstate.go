@@ -24,7 +24,7 @@ func (e *Engine) SetCounterState(ctx context.Context, by By, id dengxu.CounterID
 	if err != nil {
 		return done, err
 	}
-	site, err := e.CounterSite(id)
+	site, err := e.CounterSite(ctx, id)
 	if err != nil {
 		return done, err
 	}

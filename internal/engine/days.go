@@ -117,8 +117,8 @@ func docWrite(kind store.DocKind, id string, site dengxu.SiteID, body any, due i
 
 // docDue does what a document's due time asks for. When it returns nil, the
 // document is not due any more, or another process has changed it.
-func (e *Engine) docDue(ctx context.Context, key store.DocKey) error {
-	known, err := e.knows(ctx, key)
+func (e *Engine) docDue(ctx context.Context, p store.Partition, key store.DocKey) error {
+	known, err := e.knows(ctx, p, key)
 	switch {
 	case err != nil:
 		return err
@@ -139,7 +139,7 @@ func (e *Engine) docDue(ctx context.Context, key store.DocKey) error {
 
 // knows reports whether the engine has what a due document belongs to, after
 // looking again if it has not.
-func (e *Engine) knows(ctx context.Context, key store.DocKey) (bool, error) {
+func (e *Engine) knows(ctx context.Context, p store.Partition, key store.DocKey) (bool, error) {
 	for range 2 {
 		w, found := e.world.Load(), false
 		switch key.Kind { //nolint:exhaustive // no other kind is ever due
@@ -153,7 +153,7 @@ func (e *Engine) knows(ctx context.Context, key store.DocKey) (bool, error) {
 		if found {
 			return true, nil
 		}
-		if err := e.refresh(ctx); err != nil {
+		if err := e.refreshPart(ctx, p); err != nil {
 			return false, err
 		}
 	}

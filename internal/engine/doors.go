@@ -211,7 +211,7 @@ func (e *Engine) SetDoor(ctx context.Context, by By, id dengxu.QueueID, action s
 	if err := checkDoorRequest(action, &req); err != nil {
 		return done, err
 	}
-	site, err := e.QueueSite(id)
+	site, err := e.QueueSite(ctx, id)
 	if err != nil {
 		return done, err
 	}

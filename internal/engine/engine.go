@@ -38,13 +38,12 @@ type Engine struct {
 
 	latest atomic.Int64 // ms: see now
 	world  atomic.Pointer[world]
-	// reading, one for each partition, is held while its documents are read
-	// and by whoever brings in newer ones. swap, taken inside it, guards the
-	// replacement of world.
-	reading []sync.Mutex
-	swap    sync.Mutex
+	loads  []loading     // by partition
+	swap   sync.Mutex    // guards the replacement of world; taken inside a loading's lock
+	behind []atomic.Bool // by partition: its settings could not be read when they had changed
+	misses misses
 	calls  calls
-	desks  sync.Map // CounterID → *store.Token: the last one seen there, a guess
+	desks  sync.Map // CounterID → *atomic.Pointer[store.Token]: the last one seen there, a guess
 }
 
 // Open loads all settings from the store. It returns Unavailable when the
@@ -53,9 +52,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	about := o.Store.About()
 	e := &Engine{
 		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback,
-		parts: about.Partitions, shared: about.Shared, reading: make([]sync.Mutex, about.Partitions),
+		parts: about.Partitions, shared: about.Shared, loads: make([]loading, about.Partitions),
+		behind: make([]atomic.Bool, about.Partitions),
 	}
-	e.world.Store(&world{loads: make([]uint64, e.parts)})
+	e.world.Store(&world{})
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -89,6 +89,12 @@ type By struct {
 	Scope string   // idempotency scope: the caller
 	Key   string   // Idempotency-Key; "" = none
 	Hash  [16]byte // of the request, for Key
+	// Check, when not nil, says whether a join is still allowed by the settings
+	// that it is decided on, which may be newer than those that whoever asks
+	// was judged by.
+	Check func() error
+
+	due bool // the timer's verb, which the settings that it is decided on must call for too
 }
 
 // Done is the answer of a command.

@@ -29,9 +29,12 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 		Factor: decimal(t.Factor), Clipped: t.Clipped, HeadStartSeconds: seconds(t.HeadStart),
 		JoinedAt: at(t.JoinedAt), Place: at(t.Place), Passed: t.Passed, AsOf: at(now),
 	}
-	q := e.world.Load().queues[t.Queue]
-	if q == nil {
-		return out, nil
+	q, err := e.queue(ctx, t.Queue)
+	if err != nil {
+		if dengxu.CodeOf(err) == dengxu.NotFound {
+			err = nil // it was deleted; what the record says is still true
+		}
+		return out, err
 	}
 	out.Ordering, out.Formula = q.set.Ordering, formulas[q.discipline]
 	if t.State == dengxu.StateWaiting {

@@ -9,24 +9,31 @@ import (
 )
 
 // follow renews the settings when an event tells of a version that the engine
-// has not seen: another process wrote it. What cannot be read stays old, which
-// costs a retry at the next commit and never a wrong decision.
+// has not seen: another process wrote it. What cannot be read stays old until
+// CatchUp reads it.
 func (e *Engine) follow(ctx context.Context, ev store.Event) {
-	have, concerns := e.world.Load().versionOf(ev)
+	w := e.world.Load()
+	have, concerns := w.versionOf(ev)
 	if !concerns {
 		return
 	}
 	var told struct {
-		Version *uint64 `json:"version"` // 0 = deleted
+		Key     dengxu.KeyID `json:"key"`
+		Version *uint64      `json:"version"` // 0 = deleted
 	}
 	if err := json.Unmarshal(ev.Data, &told); err == nil && told.Version != nil {
+		if k := w.keys[told.Key]; k != nil {
+			have = k.version
+		}
 		known := *told.Version != 0 && *told.Version <= have
 		gone := *told.Version == 0 && have == 0
 		if known || gone {
 			return
 		}
 	}
-	if err := e.refresh(ctx); err != nil {
+	p := partitionOfSite(ev.Site, e.parts)
+	if err := e.refreshPart(ctx, p); err != nil {
+		e.behind[p].Store(true)
 		e.log.WarnContext(ctx, "follow a change of settings", "type", ev.Type, "err", err)
 	}
 }
@@ -56,6 +63,7 @@ func (w *world) versionOf(ev store.Event) (version uint64, concerns bool) {
 				version = c.stateV
 			}
 		}
+	case dengxu.EventKeyChanged: // which key is in the data
 	default:
 		return 0, false
 	}

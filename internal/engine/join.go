@@ -34,15 +34,18 @@ const maxJoins = 16
 // all or none. Codes: those of Join; not_found is the site's, and a queue that
 // is not in it is invalid.
 func (e *Engine) JoinSite(ctx context.Context, by By, id dengxu.SiteID, req dengxu.SiteJoinRequest) (Done[[]dengxu.Ticket], error) {
-	w := e.world.Load()
-	if w.sites[id] == nil {
-		return Done[[]dengxu.Ticket]{}, errNoSite(id)
+	if _, err := e.site(ctx, id); err != nil {
+		return Done[[]dengxu.Ticket]{}, err
 	}
 	if len(req.Queues) == 0 || len(req.Queues) > maxJoins {
 		return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "name 1 to %d queues", maxJoins)
 	}
 	for i, q := range req.Queues {
-		if w.queues[q] == nil || w.queues[q].site.id != id {
+		found, err := e.queue(ctx, q)
+		if err != nil && dengxu.CodeOf(err) != dengxu.NotFound {
+			return Done[[]dengxu.Ticket]{}, err
+		}
+		if found == nil || found.site.id != id {
 			return Done[[]dengxu.Ticket]{}, dengxu.Fieldf(dengxu.Invalid, "queues", "queue %s is not in site %s", q, id)
 		}
 		if slices.Contains(req.Queues[:i], q) {
@@ -60,6 +63,11 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 		return e.commit(ctx, func(w *world) (store.Batch, error) {
 			queues = queues[:0]
 			b := store.Batch{Op: by.op("join")}
+			if by.Check != nil {
+				if err := by.Check(); err != nil {
+					return b, err
+				}
+			}
 			for _, id := range ids {
 				q := w.queues[id]
 				if q == nil {

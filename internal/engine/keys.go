@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -30,24 +31,56 @@ type keyRecord struct {
 // adminKey is the key that the server's own admin secret belongs to.
 const adminKey dengxu.KeyID = "admin"
 
-func errNoKey(id dengxu.KeyID) error {
-	return dengxu.Errorf(dengxu.NotFound, "no key %s", id)
-}
-
 // newSecret makes the secret of a key: "dx_<id>_" and 26 random characters of
 // base32, 130 bits.
-func newSecret(id dengxu.KeyID) string { return "dx_" + string(id) + "_" + rand.Text() }
+func newSecret(id dengxu.KeyID) string { return secretPrefix + string(id) + "_" + rand.Text() }
+
+const secretPrefix = "dx_"
 
 // Authenticate finds the key of a secret. It returns Unauthenticated for an
-// unknown or expired one. It reads no store and no clock: expiry is committed
-// by the timer.
-func (e *Engine) Authenticate(secret string) (dengxu.KeyView, error) {
+// unknown or expired one. It reads no clock, since expiry is committed by the
+// timer, and no store but for a secret that it does not know.
+func (e *Engine) Authenticate(ctx context.Context, secret string) (dengxu.KeyView, error) {
 	hash := secretHash(sha256.Sum256([]byte(secret)))
 	k := e.world.Load().hashes[hash]
+	if k == nil {
+		if err := e.lookForKey(ctx, secret); err != nil {
+			return dengxu.KeyView{}, err
+		}
+		k = e.world.Load().hashes[hash]
+	}
 	if k == nil || subtle.ConstantTimeCompare(k.rec.Hash, hash[:]) != 1 || k.rec.Expired {
 		return dengxu.KeyView{}, dengxu.Errorf(dengxu.Unauthenticated, "unknown or expired key")
 	}
 	return k.view(), nil
+}
+
+// lookForKey loads the keys when the one that an unknown secret may belong to
+// is not as this process knows it: made, or given another secret, by another
+// process.
+func (e *Engine) lookForKey(ctx context.Context, secret string) error {
+	if !e.shared || !e.misses.take(e.now()) {
+		return nil
+	}
+	id := adminKey // whose secret may be a text that people chose
+	if name, ok := strings.CutPrefix(secret, secretPrefix); ok {
+		if i := strings.LastIndexByte(name, '_'); i > 0 {
+			id = dengxu.KeyID(name[:i])
+		}
+	}
+	w := e.world.Load()
+	var version uint64
+	if k := w.keys[id]; k != nil {
+		version = k.version
+	}
+	ask := store.Ask{}
+	var known checks
+	known.add(&ask, store.DocAPIKey, string(id), version)
+	v, err := e.view(ctx, ask)
+	if err != nil || known.hold(v.Docs) {
+		return err
+	}
+	return e.refreshPart(ctx, 0)
 }
 
 func (k *key) view() dengxu.KeyView {
@@ -71,9 +104,11 @@ func (w *world) keyView(k *key) dengxu.KeyView {
 	return v
 }
 
-// Key returns a key without its secret. It returns NotFound for an unknown
-// one.
-func (e *Engine) Key(_ context.Context, id dengxu.KeyID) (dengxu.KeyView, error) {
+// Key returns a key without its secret. Codes: not_found, unavailable.
+func (e *Engine) Key(ctx context.Context, id dengxu.KeyID) (dengxu.KeyView, error) {
+	if err := e.freshKeys(ctx); err != nil {
+		return dengxu.KeyView{}, err
+	}
 	w := e.world.Load()
 	k := w.keys[id]
 	if k == nil {
@@ -83,13 +118,49 @@ func (e *Engine) Key(_ context.Context, id dengxu.KeyID) (dengxu.KeyView, error)
 }
 
 // Keys returns all keys by id, without secrets.
-func (e *Engine) Keys(context.Context) ([]dengxu.KeyView, error) {
+func (e *Engine) Keys(ctx context.Context) ([]dengxu.KeyView, error) {
+	if err := e.freshKeys(ctx); err != nil {
+		return nil, err
+	}
 	w := e.world.Load()
 	views := make([]dengxu.KeyView, 0, len(w.keys))
-	for _, id := range sortedKeys(w.keys) {
-		views = append(views, w.keyView(w.keys[id]))
+	for _, k := range sortedValues(w.keys) {
+		views = append(views, w.keyView(k))
 	}
 	return views, nil
+}
+
+// freshKeys loads the keys where other processes write them too. Whoever looks
+// at keys or changes them does so seldom, and must not meet an old one: written
+// back, its secret would open again what another process has closed.
+func (e *Engine) freshKeys(ctx context.Context) error {
+	if !e.shared {
+		return nil
+	}
+	return e.refreshPart(ctx, 0)
+}
+
+// changeKey commits an amendment of keys.
+func (e *Engine) changeKey(ctx context.Context, by By, decide func(*world) (store.Batch, error)) (replayed bool, err error) {
+	if err := e.freshKeys(ctx); err != nil {
+		return false, err
+	}
+	return e.change(ctx, amendment{by: by, decide: decide})
+}
+
+// keyEvent tells every process of a key's new version, 0 = deleted.
+func keyEvent(id dengxu.KeyID, version uint64, by By) (store.EventSpec, error) {
+	data, err := json.Marshal(keyChanged{id, version})
+	if err != nil {
+		return store.EventSpec{}, fmt.Errorf("key event: %w", err)
+	}
+	return store.EventSpec{Type: dengxu.EventKeyChanged, Actor: by.Name, Data: data}, nil
+}
+
+// keyChanged is the data of a key's event.
+type keyChanged struct {
+	Key     dengxu.KeyID `json:"key"`
+	Version uint64       `json:"version"`
 }
 
 // PutKey replaces a key's settings, or makes the key; only the answer that made
@@ -100,7 +171,7 @@ func (e *Engine) PutKey(ctx context.Context, by By, id dengxu.KeyID, set dengxu.
 		return done, err
 	}
 	secret := ""
-	done.Replayed, err = e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
+	done.Replayed, err = e.changeKey(ctx, by, func(w *world) (store.Batch, error) {
 		secret = ""
 		var version uint64
 		rec := keyRecord{Key: set}
@@ -115,7 +186,7 @@ func (e *Engine) PutKey(ctx context.Context, by By, id dengxu.KeyID, set dengxu.
 			return store.Batch{}, err
 		}
 		return e.keyBatch(ctx, by, id, rec, version)
-	}})
+	})
 	if err != nil {
 		return done, err
 	}
@@ -139,7 +210,11 @@ func (e *Engine) keyBatch(ctx context.Context, by By, id dengxu.KeyID, rec keyRe
 		}
 	}
 	write, err := docWrite(store.DocAPIKey, string(id), "", rec, due, version)
-	return store.Batch{Op: by.op("key"), Docs: []store.DocWrite{write}}, err
+	if err != nil {
+		return store.Batch{}, err
+	}
+	event, err := keyEvent(id, version+1, by)
+	return store.Batch{Op: by.op("key"), Docs: []store.DocWrite{write}, Events: []store.EventSpec{event}}, err
 }
 
 // maxScope bounds the sites, and the queues, that a key names.
@@ -177,7 +252,7 @@ func checkKey(set *dengxu.Key) error {
 // DeleteKey removes a key; its secret opens nothing from then on. Codes:
 // not_found, conflict with reason if_match.
 func (e *Engine) DeleteKey(ctx context.Context, by By, id dengxu.KeyID, ifMatch uint64) error {
-	_, err := e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
+	_, err := e.changeKey(ctx, by, func(w *world) (store.Batch, error) {
 		k := w.keys[id]
 		if k == nil {
 			return store.Batch{}, errNoKey(id)
@@ -185,10 +260,12 @@ func (e *Engine) DeleteKey(ctx context.Context, by By, id dengxu.KeyID, ifMatch 
 		if err := checkMatch(ifMatch, k.version); err != nil {
 			return store.Batch{}, err
 		}
+		event, err := keyEvent(id, 0, by)
 		return store.Batch{
 			Op: by.op("delete_key"), Docs: []store.DocWrite{deletion(store.DocAPIKey, string(id), "", k.version)},
-		}, nil
-	}})
+			Events: []store.EventSpec{event},
+		}, err
+	})
 	return err
 }
 
@@ -214,7 +291,7 @@ func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string
 			"the admin key has %d to %d printable characters, no spaces", minSecret, maxSecret)
 	}
 	by := By{Kind: Admin, Name: "system"}
-	_, err = e.change(ctx, amendment{by: by, decide: func(w *world) (store.Batch, error) {
+	_, err = e.changeKey(ctx, by, func(w *world) (store.Batch, error) {
 		made = ""
 		old, use := w.keys[adminKey], secret
 		if use == "" {
@@ -233,7 +310,7 @@ func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string
 			return store.Batch{}, errUnchanged
 		}
 		return e.keyBatch(ctx, by, adminKey, rec, old.version)
-	}})
+	})
 	if err != nil {
 		return "", err
 	}
@@ -242,7 +319,7 @@ func (e *Engine) SetAdminSecret(ctx context.Context, secret string) (made string
 
 // expireKey ends a key whose time has come.
 func (e *Engine) expireKey(ctx context.Context, id dengxu.KeyID) error {
-	_, err := e.change(ctx, amendment{by: byTimer, decide: func(w *world) (store.Batch, error) {
+	_, err := e.changeKey(ctx, byTimer, func(w *world) (store.Batch, error) {
 		k := w.keys[id]
 		if k == nil || k.rec.Key.ExpiresAt.IsZero() {
 			return store.Batch{}, errUnchanged
@@ -250,11 +327,16 @@ func (e *Engine) expireKey(ctx context.Context, id dengxu.KeyID) error {
 		rec := k.rec
 		rec.Expired = true
 		write, err := docWrite(store.DocAPIKey, string(id), "", rec, 0, k.version)
+		if err != nil {
+			return store.Batch{}, err
+		}
+		event, err := keyEvent(id, k.version+1, byTimer)
 		return store.Batch{
 			Docs:   []store.DocWrite{write},
 			Expect: []store.Expectation{store.NotBefore{At: rec.Key.ExpiresAt.UnixMilli()}},
+			Events: []store.EventSpec{event},
 		}, err
-	}})
+	})
 	return err
 }
 

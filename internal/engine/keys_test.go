@@ -20,12 +20,12 @@ func TestAKeyOpensWithItsSecretOnly(t *testing.T) {
 	if err != nil || !strings.HasPrefix(secret, "dx_front_1_") || len(secret) < len("dx_front_1_")+26 {
 		t.Fatalf("%+v, %v", done.Value, err)
 	}
-	found, err := r.Authenticate(secret)
+	found, err := r.Authenticate(t.Context(), secret)
 	if err != nil || found.ID != "front_1" || found.Role != dengxu.RoleOperator || found.Secret != "" {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	for _, wrong := range []string{"", "dx_front_1_", secret + "A", secret[:len(secret)-1], strings.ToLower(secret)} {
-		_, err := r.Authenticate(wrong)
+		_, err := r.Authenticate(t.Context(), wrong)
 		wantCode(t, err, dengxu.Unauthenticated, "")
 	}
 	docs, err := r.store.Docs(ctx, 0)
@@ -43,7 +43,7 @@ func TestAKeyOpensWithItsSecretOnly(t *testing.T) {
 	if err != nil || done.Value.Secret != "" || done.Value.Version != 2 {
 		t.Fatalf("%+v, %v", done.Value, err)
 	}
-	if found, err := r.Authenticate(secret); err != nil || found.Role != dengxu.RoleKiosk {
+	if found, err := r.Authenticate(t.Context(), secret); err != nil || found.Role != dengxu.RoleKiosk {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	_, err = r.PutKey(ctx, staffer, "front_1", set, 1)
@@ -54,7 +54,7 @@ func TestAKeyOpensWithItsSecretOnly(t *testing.T) {
 	if err := r.DeleteKey(ctx, staffer, "front_1", 0); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Authenticate(secret)
+	_, err = r.Authenticate(t.Context(), secret)
 	wantCode(t, err, dengxu.Unauthenticated, "")
 	wantCode(t, r.DeleteKey(ctx, staffer, "front_1", 0), dengxu.NotFound, "")
 }
@@ -87,7 +87,7 @@ func TestAReplayedKeyHasNoSecret(t *testing.T) {
 	if err != nil || !again.Replayed || again.Value.Secret != "" || again.Value.Version != 1 {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := r.Authenticate(first.Value.Secret); err != nil {
+	if _, err := r.Authenticate(t.Context(), first.Value.Secret); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,11 +101,11 @@ func TestAKeyExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.pass(time.Hour - time.Millisecond)
-	if _, err := r.Authenticate(done.Value.Secret); err != nil {
+	if _, err := r.Authenticate(t.Context(), done.Value.Secret); err != nil {
 		t.Fatal(err)
 	}
 	r.pass(time.Millisecond)
-	_, err = r.Authenticate(done.Value.Secret)
+	_, err = r.Authenticate(t.Context(), done.Value.Secret)
 	wantCode(t, err, dengxu.Unauthenticated, "")
 	_, err = r.PutKey(t.Context(), staffer, "tv", set, 0)
 	wantInvalid(t, err, "expires_at")
@@ -113,7 +113,7 @@ func TestAKeyExpires(t *testing.T) {
 	if _, err := r.PutKey(t.Context(), staffer, "tv", set, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Authenticate(done.Value.Secret); err != nil {
+	if _, err := r.Authenticate(t.Context(), done.Value.Secret); err != nil {
 		t.Errorf("a key that lives again: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestTheAdminSecret(t *testing.T) {
 	if err != nil || made == "" {
 		t.Fatalf("%q, %v", made, err)
 	}
-	if k, err := r.Authenticate(made); err != nil || k.Role != dengxu.RoleAdmin || k.ID != "admin" {
+	if k, err := r.Authenticate(t.Context(), made); err != nil || k.Role != dengxu.RoleAdmin || k.ID != "admin" {
 		t.Fatalf("%+v, %v", k, err)
 	}
 	if again, err := r.SetAdminSecret(ctx, ""); err != nil || again != "" {
@@ -156,10 +156,10 @@ func TestTheAdminSecret(t *testing.T) {
 			t.Fatalf("%q, %v", made, err)
 		}
 	}
-	if k, err := r.Authenticate(given); err != nil || k.Version != 2 {
+	if k, err := r.Authenticate(t.Context(), given); err != nil || k.Version != 2 {
 		t.Fatalf("%+v, %v", k, err)
 	}
-	_, err = r.Authenticate(made)
+	_, err = r.Authenticate(t.Context(), made)
 	wantCode(t, err, dengxu.Unauthenticated, "")
 	// Whoever locked themselves out starts the server with the secret again.
 	if _, err := r.PutKey(ctx, staffer, "admin", dengxu.Key{Role: dengxu.RoleAdmin, Sites: []dengxu.SiteID{"nowhere"}}, 0); err != nil {
@@ -168,7 +168,7 @@ func TestTheAdminSecret(t *testing.T) {
 	if _, err := r.SetAdminSecret(ctx, given); err != nil {
 		t.Fatal(err)
 	}
-	if k, err := r.Authenticate(given); err != nil || len(k.Sites) != 0 {
+	if k, err := r.Authenticate(t.Context(), given); err != nil || len(k.Sites) != 0 {
 		t.Fatalf("still limited: %+v, %v", k, err)
 	}
 	for _, bad := range []string{"too-short", strings.Repeat("x", 129), "with a space inside", "with-a-\x07-bell-inside", "mit-ümlaut-im-schlüssel"} {
@@ -186,7 +186,7 @@ func TestPublicJoinOnLoopback(t *testing.T) {
 	for id, allowed := range map[dengxu.QueueID][2]bool{"main": {false, true}, "closed": {false, false}, "open": {true, true}} {
 		for i, loopback := range []bool{false, true} {
 			r.loopback = loopback
-			p, err := r.PublicJoin(id)
+			p, err := r.PublicJoin(t.Context(), id)
 			if err != nil || (p.Allowed || p.Loopback) != allowed[i] {
 				t.Errorf("%s, loopback %v: %+v, %v", id, loopback, p, err)
 			}

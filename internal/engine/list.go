@@ -20,9 +20,9 @@ const (
 // QueueTokens lists the tokens of a queue in arrival order. Codes: not_found,
 // invalid (cursor, limit, state).
 func (e *Engine) QueueTokens(ctx context.Context, id dengxu.QueueID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
-	q := e.world.Load().queues[id]
-	if q == nil {
-		return dengxu.TokenPage{}, errNoQueue(id)
+	q, err := e.queue(ctx, id)
+	if err != nil {
+		return dengxu.TokenPage{}, err
 	}
 	return e.list(ctx, store.ListAsk{Partition: q.site.partition, Site: q.site.id, Queue: id}, f)
 }
@@ -30,9 +30,9 @@ func (e *Engine) QueueTokens(ctx context.Context, id dengxu.QueueID, f dengxu.To
 // SiteTokens lists the tokens of all queues of a site in arrival order. Codes:
 // as QueueTokens.
 func (e *Engine) SiteTokens(ctx context.Context, id dengxu.SiteID, f dengxu.TokenFilter) (dengxu.TokenPage, error) {
-	s := e.world.Load().sites[id]
-	if s == nil {
-		return dengxu.TokenPage{}, errNoSite(id)
+	s, err := e.site(ctx, id)
+	if err != nil {
+		return dengxu.TokenPage{}, err
 	}
 	return e.list(ctx, store.ListAsk{Partition: s.partition, Site: id}, f)
 }
@@ -102,9 +102,9 @@ const (
 // its records are retained, and of those the latest 200,000. Codes: not_found,
 // invalid.
 func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
-	q := e.world.Load().queues[id]
-	if q == nil {
-		return dengxu.Stats{}, errNoQueue(id)
+	q, err := e.queue(ctx, id)
+	if err != nil {
+		return dengxu.Stats{}, err
 	}
 	switch {
 	case !from.Before(to):

@@ -15,9 +15,15 @@ import (
 // token is a commit of its own; the error is one after which the event should
 // come again.
 func (e *Engine) OtherTokens(ctx context.Context, ev store.Event) error {
-	w := e.world.Load()
-	s := w.sites[ev.Site]
-	if s == nil || ev.Token == "" || s.set.OtherTokens == "keep" {
+	e.follow(ctx, ev) // what was set before this event holds for it
+	if ev.Token == "" {
+		return nil
+	}
+	s, err := e.site(ctx, ev.Site)
+	if err != nil {
+		return ignoreLost(err) // it was deleted
+	}
+	if s.set.OtherTokens == "keep" {
 		return nil
 	}
 	switch ev.Type { //nolint:exhaustive // the others free or bind nobody

@@ -86,7 +86,10 @@ func (e *Engine) Position(ctx context.Context, id dengxu.TokenID) (dengxu.Positi
 		if err != nil {
 			return dengxu.Position{}, err
 		}
-		q := e.world.Load().queues[t.Queue]
+		q, err := e.queue(ctx, t.Queue)
+		if err != nil && dengxu.CodeOf(err) != dengxu.NotFound {
+			return dengxu.Position{}, err
+		}
 		if q == nil {
 			return dengxu.Position{Ticket: e.ticket(nil, &t, nil), Site: t.Site, ServerTime: at(now), AsOf: at(now)}, nil
 		}
@@ -206,9 +209,9 @@ func (e *Engine) Token(ctx context.Context, id dengxu.TokenID) (dengxu.Token, er
 // Estimate answers "if I joined now" without joining. Codes: not_found,
 // invalid.
 func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupName string, party int) (dengxu.EstimateAnswer, error) {
-	q := e.world.Load().queues[id]
-	if q == nil {
-		return dengxu.EstimateAnswer{}, errNoQueue(id)
+	q, err := e.queue(ctx, id)
+	if err != nil {
+		return dengxu.EstimateAnswer{}, err
 	}
 	if err := checkParty(party); err != nil {
 		return dengxu.EstimateAnswer{}, err

@@ -43,8 +43,12 @@ func (e *Engine) setQueue(ctx context.Context, by By, id dengxu.QueueID, site de
 		return done, err
 	}
 	site = cmp.Or(site, dengxu.DefaultSite)
-	if old := e.world.Load().queues[id]; old != nil {
+	switch old, err := e.queue(ctx, id); dengxu.CodeOf(err) { //nolint:exhaustive // the others are failures
+	case "":
 		site = old.site.id
+	case dengxu.NotFound:
+	default:
+		return done, err
 	}
 	done.Replayed, err = e.change(ctx, amendment{
 		by: by, site: site, counted: errNotEmpty,
@@ -111,7 +115,11 @@ func (e *Engine) putQueue(ctx context.Context, p queuePut, ifMatch uint64) (stor
 	b.Events = append(b.Events, event)
 	if p.old == nil {
 		state, err := q.writeState(s.newDoor(now), now)
+		if err != nil {
+			return b, err
+		}
 		b.Docs = append(b.Docs, state)
+		err = e.reserve(ctx, &b, store.DocKey{Kind: store.DocQueue, ID: string(p.id)})
 		return b, err
 	}
 	if p.old.set.Ordering != q.set.Ordering || p.old.set.DayEnd != q.set.DayEnd {
@@ -260,9 +268,10 @@ func (c *counter) mixes(field string, changed *queue) error {
 // What remains of ended tokens stays readable by token id. Codes: not_found,
 // conflict with reason if_match or in_use.
 func (e *Engine) DeleteQueue(ctx context.Context, by By, id dengxu.QueueID, ifMatch uint64) error {
-	site, err := e.QueueSite(id)
+	name := store.DocKey{Kind: store.DocQueue, ID: string(id)}
+	site, err := e.QueueSite(ctx, id)
 	if err != nil {
-		return e.goneBefore(ctx, by, err)
+		return e.goneBefore(ctx, by, name, err)
 	}
 	_, err = e.change(ctx, amendment{
 		by: by, site: site,
@@ -278,6 +287,9 @@ func (e *Engine) DeleteQueue(ctx context.Context, by By, id dengxu.QueueID, ifMa
 			return e.deleteQueue(ctx, by, q)
 		},
 	})
+	if err == nil {
+		e.release(ctx, name)
+	}
 	return err
 }
 

@@ -24,18 +24,6 @@ const (
 // maxSettings bounds the stored JSON of one object, in bytes.
 const maxSettings = 256 << 10
 
-func errNoSite(id dengxu.SiteID) error {
-	return dengxu.Errorf(dengxu.NotFound, "no site %s", id)
-}
-
-func errNoQueue(id dengxu.QueueID) error {
-	return dengxu.Errorf(dengxu.NotFound, "no queue %s", id)
-}
-
-func errNoCounter(id dengxu.CounterID) error {
-	return dengxu.Errorf(dengxu.NotFound, "no counter %s", id)
-}
-
 func errInUse(what string) error {
 	return dengxu.Errorf(dengxu.Conflict, "%s", what).Because(reasonInUse)
 }
@@ -52,9 +40,10 @@ type amendment struct {
 
 // change commits an amendment and reports whether it was done before. A repeat
 // under the same key succeeds whatever the state is now. What is refused by a
-// picture that may be old is decided once more on a fresh one.
+// picture that may be old is decided once more on a fresh one; so is, where
+// others write too, that there is nothing to change.
 func (e *Engine) change(ctx context.Context, c amendment) (replayed bool, err error) {
-	fresh := false
+	fresh, part := false, partitionOfSite(c.site, e.parts)
 	for range maxTries {
 		res, err := e.commit(ctx, c.decide)
 		seen := res.Replayed
@@ -65,7 +54,7 @@ func (e *Engine) change(ctx context.Context, c amendment) (replayed bool, err er
 			}
 		}
 		if seen {
-			return true, e.refresh(ctx) // the picture may be that of before the first
+			return true, e.refreshPart(ctx, part) // the picture may be that of before the first
 		}
 		if err == nil {
 			return false, nil
@@ -73,17 +62,17 @@ func (e *Engine) change(ctx context.Context, c amendment) (replayed bool, err er
 		refused, ok := errors.AsType[*store.Refused](err)
 		counted := ok && countOf(refused.By)
 		switch {
-		case errors.Is(err, errUnchanged):
+		case errors.Is(err, errUnchanged) && (fresh || !e.shared):
 			return false, e.remember(ctx, c)
 		case counted && c.counted != nil:
 			return false, c.counted()
 		case counted:
 		case ok:
 			return false, storeError("change settings", err)
-		case fresh || !decided(err):
+		case fresh || !decided(err) && !errors.Is(err, errUnchanged):
 			return false, err
 		default:
-			if err := e.refresh(ctx); err != nil {
+			if err := e.refreshPart(ctx, part); err != nil {
 				return false, err
 			}
 			fresh = true
@@ -148,8 +137,8 @@ func (e *Engine) seen(ctx context.Context, c amendment) (bool, error) {
 
 // goneBefore answers a deletion of something unknown: nil when it is the repeat
 // of one that succeeded, else err. Whose it was is not known any more, so every
-// partition is asked.
-func (e *Engine) goneBefore(ctx context.Context, by By, err error) error {
+// partition is asked. Its id is freed, should the first have failed to.
+func (e *Engine) goneBefore(ctx context.Context, by By, id store.DocKey, err error) error {
 	if by.Key == "" {
 		return err
 	}
@@ -162,6 +151,7 @@ func (e *Engine) goneBefore(ctx context.Context, by By, err error) error {
 		case v.Op.Reused:
 			return errKeyReused()
 		default:
+			e.release(ctx, id)
 			return nil
 		}
 	}

@@ -9,33 +9,31 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// QueueSite finds the site of a queue, from what the engine knows. It returns
-// NotFound for an unknown queue.
-func (e *Engine) QueueSite(id dengxu.QueueID) (dengxu.SiteID, error) {
-	q := e.world.Load().queues[id]
-	if q == nil {
-		return "", errNoQueue(id)
+// QueueSite finds the site of a queue. Codes: not_found, unavailable.
+func (e *Engine) QueueSite(ctx context.Context, id dengxu.QueueID) (dengxu.SiteID, error) {
+	q, err := e.queue(ctx, id)
+	if err != nil {
+		return "", err
 	}
 	return q.site.id, nil
 }
 
-// CounterSite finds the site of a counter, from what the engine knows. It
-// returns NotFound for an unknown counter.
-func (e *Engine) CounterSite(id dengxu.CounterID) (dengxu.SiteID, error) {
-	c := e.world.Load().counters[id]
-	if c == nil {
-		return "", errNoCounter(id)
+// CounterSite finds the site of a counter. Codes: not_found, unavailable.
+func (e *Engine) CounterSite(ctx context.Context, id dengxu.CounterID) (dengxu.SiteID, error) {
+	c, err := e.counter(ctx, id)
+	if err != nil {
+		return "", err
 	}
 	return c.site.id, nil
 }
 
 // PublicJoin tells what a join without a key may send to a queue. "loopback"
-// counts only while the server listens on loopback. It returns NotFound for an
-// unknown queue.
-func (e *Engine) PublicJoin(id dengxu.QueueID) (dengxu.PublicJoin, error) {
-	q := e.world.Load().queues[id]
-	if q == nil {
-		return dengxu.PublicJoin{}, errNoQueue(id)
+// counts only while the server listens on loopback. Codes: not_found,
+// unavailable.
+func (e *Engine) PublicJoin(ctx context.Context, id dengxu.QueueID) (dengxu.PublicJoin, error) {
+	q, err := e.queue(ctx, id)
+	if err != nil {
+		return dengxu.PublicJoin{}, err
 	}
 	p := *q.set.PublicJoin
 	if p.Loopback && !e.loopback {
@@ -47,59 +45,128 @@ func (e *Engine) PublicJoin(id dengxu.QueueID) (dengxu.PublicJoin, error) {
 // Queue returns a queue's settings in force, its door and its counts. Codes:
 // not_found, unavailable.
 func (e *Engine) Queue(ctx context.Context, id dengxu.QueueID) (dengxu.QueueView, error) {
-	q := e.world.Load().queues[id]
-	if q == nil {
-		return dengxu.QueueView{}, errNoQueue(id)
-	}
-	views, err := e.queueViews(ctx, []*queue{q})
-	if err != nil {
-		return dengxu.QueueView{}, err
-	}
-	return views[0], nil
+	return one(ctx, e, func(w *world) *queue { return w.queues[id] }, errNoQueue(id), e.queueViews)
 }
 
 // Queues returns the queues of a site by id; "" means all sites. Codes:
 // not_found, unavailable.
-func (e *Engine) Queues(ctx context.Context, site dengxu.SiteID) ([]dengxu.QueueView, error) {
-	w := e.world.Load()
-	if site != "" {
-		s := w.sites[site]
-		if s == nil {
-			return nil, errNoSite(site)
+func (e *Engine) Queues(ctx context.Context, id dengxu.SiteID) ([]dengxu.QueueView, error) {
+	list := func(w *world) []*queue { return sortedValues(w.queues) }
+	if id != "" {
+		if _, err := e.site(ctx, id); err != nil {
+			return nil, err
 		}
-		return e.queueViews(ctx, s.queues)
+		list = func(w *world) []*queue { return w.sites[id].allQueues() }
 	}
-	all := make([]*queue, 0, len(w.queues))
-	for _, id := range sortedKeys(w.queues) {
-		all = append(all, w.queues[id])
+	return current(ctx, e, list, e.queueViews)
+}
+
+// reader reads views of things. old are the partitions of which these are
+// outdated.
+type reader[T, V any] = func(ctx context.Context, things []*T) (views []V, old []store.Partition, err error)
+
+// one reads the view of one thing.
+func one[T, V any](ctx context.Context, e *Engine, get func(*world) *T, lacking error, read reader[T, V]) (view V, err error) {
+	if _, err := known(ctx, e, get, lacking); err != nil {
+		return view, err
 	}
-	return e.queueViews(ctx, all)
+	views, err := current(ctx, e, func(w *world) []*T {
+		if found := get(w); found != nil {
+			return []*T{found}
+		}
+		return nil
+	}, read)
+	if err == nil && len(views) == 0 {
+		err = lacking // it was deleted meanwhile
+	}
+	if err != nil {
+		return view, err
+	}
+	return views[0], nil
+}
+
+// current reads views of a part of the world. Where the reading shows that
+// other processes have changed the settings of some partitions, these are
+// loaded, and all is read once more: settings that are shown are as fresh as
+// the counts beside them.
+func current[T, V any](ctx context.Context, e *Engine, list func(*world) []*T, read reader[T, V]) ([]V, error) {
+	for again := false; ; again = true {
+		w := e.world.Load()
+		views, old, err := read(ctx, list(w))
+		if err != nil || again || len(old) == 0 {
+			return views, err
+		}
+		for _, p := range old {
+			if err := e.refreshPart(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// checks are documents that an Ask reads only to see whether they have the
+// versions that the world knows.
+type checks []uint64
+
+// add puts a document on an Ask.
+func (c *checks) add(ask *store.Ask, kind store.DocKind, id string, version uint64) {
+	ask.Docs = append(ask.Docs, store.DocKey{Kind: kind, ID: id})
+	*c = append(*c, version)
+}
+
+// hold reports whether all have the versions that were expected.
+func (c checks) hold(docs []*store.Doc) bool {
+	for i, version := range c {
+		if versionOf(docs[i]) != version {
+			return false
+		}
+	}
+	return true
+}
+
+// site adds a site's own documents. Every queue and counter that is made or
+// deleted in it changes its state.
+func (c *checks) site(ask *store.Ask, s *site) {
+	c.add(ask, store.DocSite, string(s.id), s.version)
+	c.add(ask, store.DocSiteState, string(s.id), s.stateV)
 }
 
 // queueViews reads what the store counts for several queues, one read for each
 // partition.
-func (e *Engine) queueViews(ctx context.Context, queues []*queue) ([]dengxu.QueueView, error) {
+func (e *Engine) queueViews(ctx context.Context, queues []*queue) (views []dengxu.QueueView, old []store.Partition, err error) {
 	byPartition := make(map[store.Partition][]int)
 	for i, q := range queues {
 		byPartition[q.site.partition] = append(byPartition[q.site.partition], i)
 	}
-	views := make([]dengxu.QueueView, len(queues))
+	views = make([]dengxu.QueueView, len(queues))
 	for p, indexes := range byPartition {
 		ask := store.Ask{Partition: p}
-		for _, i := range indexes {
+		var known checks
+		for n, i := range indexes {
 			q := queues[i]
 			ask.Lines = append(ask.Lines, q.line())
 			ask.Tallies = append(ask.Tallies, store.TallyKey{Name: store.JoinsTally(q.id), Day: q.site.state.Day})
+			if !e.shared {
+				continue
+			}
+			if n == 0 || queues[indexes[n-1]].site != q.site {
+				known.site(&ask, q.site)
+			}
+			known.add(&ask, store.DocQueue, string(q.id), q.version)
+			known.add(&ask, store.DocQueueState, string(q.id), q.stateV)
 		}
 		v, err := e.view(ctx, ask)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if !known.hold(v.Docs) {
+			old = append(old, p)
 		}
 		for n, i := range indexes {
 			views[i] = e.queueView(queues[i], v.Lines[n], v.Tallies[n], v.Now)
 		}
 	}
-	return views, nil
+	return views, old, nil
 }
 
 func (e *Engine) queueView(q *queue, line store.LineView, joins, now int64) dengxu.QueueView {
@@ -135,57 +202,57 @@ func (q *queue) doorUntil(now int64) int64 {
 // Counter returns a counter's settings in force, its state today and its
 // tokens. Codes: not_found, unavailable.
 func (e *Engine) Counter(ctx context.Context, id dengxu.CounterID) (dengxu.CounterView, error) {
-	c := e.world.Load().counters[id]
-	if c == nil {
-		return dengxu.CounterView{}, errNoCounter(id)
-	}
-	views, err := e.counterViews(ctx, []*counter{c})
-	if err != nil {
-		return dengxu.CounterView{}, err
-	}
-	return views[0], nil
+	return one(ctx, e, func(w *world) *counter { return w.counters[id] }, errNoCounter(id), e.counterViews)
 }
 
 // Counters returns the counters of a site by id; "" means all sites. Codes:
 // not_found, unavailable.
-func (e *Engine) Counters(ctx context.Context, site dengxu.SiteID) ([]dengxu.CounterView, error) {
-	w := e.world.Load()
-	if site != "" {
-		s := w.sites[site]
-		if s == nil {
-			return nil, errNoSite(site)
+func (e *Engine) Counters(ctx context.Context, id dengxu.SiteID) ([]dengxu.CounterView, error) {
+	list := func(w *world) []*counter { return sortedValues(w.counters) }
+	if id != "" {
+		if _, err := e.site(ctx, id); err != nil {
+			return nil, err
 		}
-		return e.counterViews(ctx, s.counters)
+		list = func(w *world) []*counter { return w.sites[id].allCounters() }
 	}
-	all := make([]*counter, 0, len(w.counters))
-	for _, id := range sortedKeys(w.counters) {
-		all = append(all, w.counters[id])
-	}
-	return e.counterViews(ctx, all)
+	return current(ctx, e, list, e.counterViews)
 }
 
 // counterViews reads the tokens of several counters, one read for each
 // partition.
-func (e *Engine) counterViews(ctx context.Context, counters []*counter) ([]dengxu.CounterView, error) {
+func (e *Engine) counterViews(ctx context.Context, counters []*counter) (views []dengxu.CounterView, old []store.Partition, err error) {
 	byPartition := make(map[store.Partition][]int)
 	for i, c := range counters {
 		byPartition[c.site.partition] = append(byPartition[c.site.partition], i)
 	}
-	views := make([]dengxu.CounterView, len(counters))
+	views = make([]dengxu.CounterView, len(counters))
 	for p, indexes := range byPartition {
 		ask := store.Ask{Partition: p}
-		for _, i := range indexes {
-			ask.Counters = append(ask.Counters, counters[i].id)
+		var known checks
+		for n, i := range indexes {
+			c := counters[i]
+			ask.Counters = append(ask.Counters, c.id)
+			if !e.shared {
+				continue
+			}
+			if n == 0 || counters[indexes[n-1]].site != c.site {
+				known.site(&ask, c.site)
+			}
+			known.add(&ask, store.DocCounter, string(c.id), c.version)
+			known.add(&ask, store.DocCounterState, string(c.id), c.stateV)
 		}
 		v, err := e.view(ctx, ask)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if !known.hold(v.Docs) {
+			old = append(old, p)
 		}
 		for n, i := range indexes {
 			views[i] = counters[i].view(v.Counters[n], v.Now)
 		}
 	}
-	return views, nil
+	return views, old, nil
 }
 
 func (c *counter) view(tokens []store.Token, now int64) dengxu.CounterView {

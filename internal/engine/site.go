@@ -208,14 +208,31 @@ func deletion(kind store.DocKind, id string, site dengxu.SiteID, version uint64)
 	}
 }
 
-// Site returns a site's settings in force and its day. It returns NotFound for
-// an unknown one.
-func (e *Engine) Site(_ context.Context, id dengxu.SiteID) (dengxu.SiteView, error) {
-	s := e.world.Load().sites[id]
-	if s == nil {
-		return dengxu.SiteView{}, errNoSite(id)
+// Site returns a site's settings in force and its day. Codes: not_found,
+// unavailable.
+func (e *Engine) Site(ctx context.Context, id dengxu.SiteID) (dengxu.SiteView, error) {
+	return one(ctx, e, func(w *world) *site { return w.sites[id] }, errNoSite(id), e.siteViews)
+}
+
+// siteViews shows sites, and reads only whether they are as others left them.
+func (e *Engine) siteViews(ctx context.Context, sites []*site) (views []dengxu.SiteView, old []store.Partition, err error) {
+	for _, s := range sites {
+		views = append(views, s.view())
+		if !e.shared {
+			continue
+		}
+		ask := store.Ask{Partition: s.partition}
+		var known checks
+		known.site(&ask, s)
+		v, err := e.view(ctx, ask)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !known.hold(v.Docs) {
+			old = append(old, s.partition)
+		}
 	}
-	return s.view(), nil
+	return views, old, nil
 }
 
 // Sites returns all sites by id.

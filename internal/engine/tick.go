@@ -21,7 +21,7 @@ const tickRetry = time.Second
 // tick. The error is that of the store, or of ctx.
 func (e *Engine) Tick(ctx context.Context) (wait time.Duration, err error) {
 	for p := range e.parts {
-		next, err := e.tick(ctx, store.Partition(p))
+		next, err := e.TickPartition(ctx, store.Partition(p))
 		if err != nil {
 			return 0, err
 		}
@@ -32,7 +32,8 @@ func (e *Engine) Tick(ctx context.Context) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-func (e *Engine) tick(ctx context.Context, p store.Partition) (time.Duration, error) {
+// TickPartition is Tick for one partition.
+func (e *Engine) TickPartition(ctx context.Context, p store.Partition) (wait time.Duration, err error) {
 	failed := make(map[store.DueEntry]bool)
 	for {
 		due, err := e.store.Due(ctx, p, dueAtOnce)
@@ -67,7 +68,7 @@ func (e *Engine) fireAll(ctx context.Context, p store.Partition, entries []store
 		if failed[entry] {
 			continue
 		}
-		archive, err := e.fire(ctx, entry)
+		archive, err := e.fire(ctx, p, entry)
 		if ctx.Err() != nil {
 			return done, ctx.Err()
 		}
@@ -99,9 +100,9 @@ func (e *Engine) fireAll(ctx context.Context, p store.Partition, entries []store
 
 // fire does what is due for one entry. A token that has ended is returned, to
 // be archived.
-func (e *Engine) fire(ctx context.Context, entry store.DueEntry) (*store.Token, error) {
+func (e *Engine) fire(ctx context.Context, p store.Partition, entry store.DueEntry) (*store.Token, error) {
 	if entry.Token == "" {
-		return nil, e.docDue(ctx, entry.Doc)
+		return nil, e.docDue(ctx, p, entry.Doc)
 	}
 	t, now, err := e.read(ctx, entry.Token)
 	if err != nil {
@@ -113,9 +114,14 @@ func (e *Engine) fire(ctx context.Context, entry store.DueEntry) (*store.Token, 
 	if t.State.Ended() {
 		return &t, nil
 	}
-	q := e.world.Load().queues[t.Queue]
+	q, err := e.queue(ctx, t.Queue)
+	if err != nil {
+		return nil, err
+	}
 	verb := timerVerb(q, &t, now)
-	_, err = e.Act(ctx, byTimer, verb, t.ID, dengxu.VerbRequest{Version: t.Version, Reason: timerReason(&t, verb)})
+	by := byTimer
+	by.due = true
+	_, err = e.Act(ctx, by, verb, t.ID, dengxu.VerbRequest{Version: t.Version, Reason: timerReason(&t, verb)})
 	if dengxu.CodeOf(err) == dengxu.Conflict {
 		return nil, nil // someone acted first
 	}

@@ -18,7 +18,6 @@ type world struct {
 	counters map[dengxu.CounterID]*counter
 	keys     map[dengxu.KeyID]*key
 	hashes   map[secretHash]*key // the same keys by the hash of their secret
-	loads    []uint64            // by partition: how often it was loaded as a whole
 }
 
 // site is a site's settings in force.
@@ -35,6 +34,22 @@ type site struct {
 	hours     *hours     // nil = always open
 	queues    []*queue   // by id
 	counters  []*counter // by id
+}
+
+// allQueues and allCounters are what is in the site; a site that is gone has
+// nothing.
+func (s *site) allQueues() []*queue {
+	if s == nil {
+		return nil
+	}
+	return s.queues
+}
+
+func (s *site) allCounters() []*counter {
+	if s == nil {
+		return nil
+	}
+	return s.counters
 }
 
 // counter finds a counter of the site; nil when it has none of that id.

@@ -169,7 +169,7 @@ func (c *call) authenticate() error {
 	if secret == "" {
 		return nil
 	}
-	key, err := c.server.engine.Authenticate(secret)
+	key, err := c.server.engine.Authenticate(c.ctx, secret)
 	switch {
 	case err == nil:
 		c.key, c.visit.key = &key, key.ID

@@ -51,7 +51,11 @@ func (s *server) join(c *call, p *QueuePath, b *dengxu.JoinRequest) (*dengxu.Tic
 	} else if err := c.desk(p.QueueID, b); err != nil {
 		return nil, err
 	}
-	done, err := s.engine.Join(c.ctx, c.by(), p.QueueID, *b)
+	by := c.by()
+	if c.key == nil {
+		by.Check = func() error { return c.public(p.QueueID, b) }
+	}
+	done, err := s.engine.Join(c.ctx, by, p.QueueID, *b)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +78,11 @@ func (s *server) joinSite(c *call, p *SitePath, b *dengxu.SiteJoinRequest) (*den
 			return nil, err
 		}
 	}
-	done, err := s.engine.JoinSite(c.ctx, c.by(), p.SiteID, *b)
+	by := c.by()
+	if c.key == nil {
+		by.Check = func() error { return c.publicAll(b) }
+	}
+	done, err := s.engine.JoinSite(c.ctx, by, p.SiteID, *b)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +111,20 @@ func (c *call) desk(q dengxu.QueueID, b *dengxu.JoinRequest) error {
 	return nil
 }
 
+// publicAll is public for every queue of a join.
+func (c *call) publicAll(b *dengxu.SiteJoinRequest) error {
+	for _, q := range b.Queues {
+		if err := c.public(q, &b.JoinRequest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // public refuses what a join without a key may not say, and makes its channel
 // web.
 func (c *call) public(q dengxu.QueueID, b *dengxu.JoinRequest) error {
-	allowed, err := c.server.engine.PublicJoin(q)
+	allowed, err := c.server.engine.PublicJoin(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -305,7 +323,7 @@ var callable = []dengxu.EventType{
 }
 
 func (s *server) listen(c *call, counter dengxu.CounterID, q dengxu.QueueID) (<-chan struct{}, func(), error) {
-	site, err := s.engine.CounterSite(counter)
+	site, err := s.engine.CounterSite(c.ctx, counter)
 	if err != nil {
 		return nil, nil, err
 	}

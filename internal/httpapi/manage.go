@@ -197,7 +197,7 @@ func (s *server) putQueue(c *call, p *queueChange, b *dengxu.Queue) (*dengxu.Que
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.engine.QueueSite(p.QueueID); dengxu.CodeOf(err) == dengxu.NotFound {
+	if _, err := s.engine.QueueSite(c.ctx, p.QueueID); dengxu.CodeOf(err) == dengxu.NotFound {
 		if err := c.mayPlace(b.Site, p.QueueID); err != nil {
 			return nil, err
 		}
@@ -245,7 +245,7 @@ func (s *server) putCounter(c *call, p *counterChange, b *dengxu.Counter) (*deng
 	if err := c.wholeSite(); err != nil {
 		return nil, err
 	}
-	if _, err := s.engine.CounterSite(p.CounterID); dengxu.CodeOf(err) == dengxu.NotFound {
+	if _, err := s.engine.CounterSite(c.ctx, p.CounterID); dengxu.CodeOf(err) == dengxu.NotFound {
 		if err := c.mayPlace(b.Site, ""); err != nil {
 			return nil, err
 		}

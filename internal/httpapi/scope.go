@@ -52,7 +52,7 @@ func (c *call) checkScope() error {
 		}
 	case onQueue:
 		id := dengxu.QueueID(c.Param("queue_id"))
-		if site, err := e.QueueSite(id); err != nil {
+		if site, err := e.QueueSite(c.ctx, id); err != nil {
 			return c.orCreates(err)
 		} else if !c.reaches(site, id) {
 			return errUnknown("queue", string(id))
@@ -106,7 +106,7 @@ func (c *call) reachesSite(site dengxu.SiteID) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.key.Queues, func(q dengxu.QueueID) bool {
-		s, err := c.server.engine.QueueSite(q)
+		s, err := c.server.engine.QueueSite(c.ctx, q)
 		return err == nil && s == site
 	})
 }
@@ -114,7 +114,7 @@ func (c *call) reachesSite(site dengxu.SiteID) bool {
 // checkCounter wants all queues of the counter in scope, because it calls from
 // all of them.
 func (c *call) checkCounter(id dengxu.CounterID) error {
-	site, err := c.server.engine.CounterSite(id)
+	site, err := c.server.engine.CounterSite(c.ctx, id)
 	if err != nil {
 		return c.orCreates(err)
 	}

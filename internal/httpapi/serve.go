@@ -12,7 +12,7 @@ import (
 func staffVerb(verb dengxu.Verb) func(*server, *call, *TokenPath, *dengxu.VerbRequest) (*dengxu.Token, error) {
 	return func(s *server, c *call, p *TokenPath, b *dengxu.VerbRequest) (*dengxu.Token, error) {
 		if b.QueueID != "" && c.limited() {
-			if site, err := s.engine.QueueSite(b.QueueID); err != nil || !c.reaches(site, b.QueueID) {
+			if site, err := s.engine.QueueSite(c.ctx, b.QueueID); err != nil || !c.reaches(site, b.QueueID) {
 				return nil, dengxu.Fieldf(dengxu.NotFound, "queue_id", "there is no queue %s", b.QueueID)
 			}
 		}
