@@ -60,6 +60,7 @@ func (o ClusterOptions) orDefaults() ClusterOptions {
 }
 
 func clusterOf(t testing.TB, nodes []*node, shared bool) *Cluster {
+	t.Helper()
 	c := &Cluster{t: t}
 	for _, n := range nodes {
 		c.nodes = append(c.nodes, &Server{node: n, t: t, shared: shared})

@@ -31,8 +31,15 @@ func TestSentinelFailsOver(t *testing.T) {
 	if got := promoted.MustDo("GET", "k"); got != "v" {
 		t.Errorf("the new master has %v", got)
 	}
+	s.Sentinel(1).Kill()
+	s.Sentinel(2).Kill()
 	if got := s.Master(); got.Addr() != promoted.Addr() {
 		t.Errorf("the master is %s, want %s", got.Addr(), promoted.Addr())
+	}
+	s.Sentinel(1).Restart()
+	s.Sentinel(0).Kill()
+	if got := s.Master(); got.Addr() != promoted.Addr() {
+		t.Errorf("a sentinel that was started again knows %s, want %s", got.Addr(), promoted.Addr())
 	}
 }
 
@@ -53,9 +60,9 @@ func TestSentinelIsCutInTwo(t *testing.T) {
 	n := redistest.NewNetwork(t, 3)
 	s := redistest.StartSentinel(t, redistest.SentinelOptions{Hosts: n.Hosts()})
 	for i := range 3 {
-		// An old master is demoted four periods after it is seen again, and a
-		// silent connection is made anew after fifteen seconds.
-		s.Sentinel(i).MustDo("SENTINEL", "DEBUG", "publish-period", 500, "min-link-reconnect-period", 1000)
+		// An old master is demoted when it has been asked twice who it is, which
+		// is every ten seconds, and four times this has passed.
+		s.Sentinel(i).MustDo("SENTINEL", "DEBUG", "info-period", 500, "publish-period", 500)
 	}
 	old := s.Master()
 	n.Cut(0)

@@ -167,7 +167,7 @@ func (n *node) spawn() error {
 		args = append(args, "--sentinel")
 	}
 	// The process ends by kill; a test's context ends before its clean-up.
-	cmd := exec.CommandContext(context.Background(), "redis-server", args...)
+	cmd := exec.CommandContext(context.Background(), "redis-server", args...) //nolint:gosec // a file of this package
 	started, err := launch(cmd, n.host)
 	if err != nil {
 		return err
