@@ -179,7 +179,7 @@ func (a *App) openStore() (err error) {
 // ends the feed's subscriptions, which answers long polls and closes streams.
 func (a *App) runLoops() (endFeed func()) {
 	a.feed = feed.New(feed.Options{
-		Store: a.store, Event: a.engine.Event, Observe: a.engine.Observe, Refresh: a.engine.Refresh, Logger: a.log,
+		Store: a.store, Event: a.engine.Event, Observe: a.engine.Observe, Refresh: a.engine.RefreshPartition, PartitionOf: a.engine.PartitionOf, Logger: a.log,
 	})
 	feedCtx, endFeed := context.WithCancel(context.Background())
 	a.background("feed", endFeed, func() {

@@ -176,6 +176,9 @@ func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 	return ""
 }
 
+// PartitionOf says in which partition a site is, or would be.
+func (e *Engine) PartitionOf(id dengxu.SiteID) store.Partition { return partitionOfSite(id, e.parts) }
+
 // partitionOfSite spreads sites over the partitions of a store. What belongs to
 // no site ("") is in the first.
 func partitionOfSite(id dengxu.SiteID, parts int) store.Partition {

@@ -20,7 +20,7 @@ func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event)
 		return nil, nil, err
 	}
 	head := f.Head()
-	runs := make([]run, len(head))
+	runs, in := make([]run, len(head)), f.selects(&filter)
 	for p, at := range head {
 		if before != nil {
 			if len(before) != len(head) {
@@ -28,7 +28,7 @@ func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event)
 			}
 			at.Number = min(at.Number, before[p].Number)
 		}
-		runs[p].at = at
+		runs[p] = run{at: at, begun: !in[p]}
 	}
 	scanned := 0
 	for len(items) < limit && scanned < maxScan {

@@ -26,12 +26,18 @@ type Options struct {
 	// entry, in the order of its partition and before any subscriber; nil =
 	// nobody.
 	Observe func(context.Context, store.Event)
-	// Refresh is called when entries may have gone unseen: once at the start
-	// and after a log that was cut; nil = nobody.
-	Refresh func(context.Context)
-	Logger  *slog.Logger
-	// Tick is how often the logs are read without a hint; 0 = 15 s, less or
-	// more by a tenth.
+	// Refresh is called when entries of a log may have gone unseen: once at
+	// the start and when it was cut; nil = nobody.
+	Refresh func(context.Context, store.Partition)
+	// Moved is called, and must not wait, after entries of a log were fanned
+	// out; nil = nobody.
+	Moved func(store.Partition)
+	// PartitionOf says in whose log the events of a site are, so that nobody
+	// reads more logs than are asked for; nil = they may be in any.
+	PartitionOf func(dengxu.SiteID) store.Partition
+	Logger      *slog.Logger
+	// Tick is how often a log is read without a hint; 0 = 15 s, less by up to
+	// a tenth.
 	Tick time.Duration
 	// Buffer is how many events a subscriber may be behind; 0 = 1024.
 	Buffer int
@@ -49,7 +55,9 @@ var (
 // Buffer, so that a reader who keeps up is not dropped by one read.
 const batch = 64
 
-// retry is how long a tail waits after a failed read of its log.
+// retry is how long a tail waits after a failed read of its log, and, where
+// hints of other processes may be lost, how often it reads one that somebody
+// listens to.
 const retry = time.Second
 
 // Feed fans out the logs of one store. It is safe for concurrent use.
@@ -62,10 +70,13 @@ type Feed struct {
 	unknown int        // tails that have not found their log's end yet
 	subs    map[*Subscription]struct{}
 	hints   map[*hint]struct{}
-	open    int // subscriptions not yet closed, also those catching up
+	heard   []int // by partition: who listens to its log
+	open    int   // subscriptions not yet closed, also those catching up
 	stopped bool
 
-	failing atomic.Int32 // tails whose last read failed
+	poke    []chan struct{} // by partition: somebody began to listen; capacity one, since one look is enough
+	shared  bool            // hints may be lost on the way from another process
+	failing atomic.Int32    // tails whose last read failed
 }
 
 // New returns a feed that reads nothing until Run.
@@ -82,14 +93,17 @@ func New(o Options) *Feed {
 	if o.MaxSubscribers == 0 {
 		o.MaxSubscribers = 20_000
 	}
-	parts := o.Store.About().Partitions
+	about := o.Store.About()
+	parts := about.Partitions
 	f := &Feed{
-		o: o, located: make(chan struct{}),
+		o: o, located: make(chan struct{}), shared: about.Shared,
+		heard: make([]int, parts), poke: make([]chan struct{}, parts),
 		tails: make(Cursor, parts), unknown: parts, subs: make(map[*Subscription]struct{}),
 		hints: make(map[*hint]struct{}),
 	}
 	for p := range f.tails {
 		f.tails[p].Partition = store.Partition(p)
+		f.poke[p] = make(chan struct{}, 1)
 	}
 	return f
 }
@@ -97,8 +111,9 @@ func New(o Options) *Feed {
 // About describes the store whose logs these are.
 func (f *Feed) About() store.About { return f.o.Store.About() }
 
-// Ready reports, as Unavailable, that the logs were not found yet or cannot be
-// read at the moment, or that the feed has stopped.
+// Ready reports, as Unavailable, that the logs were not found yet or that none
+// can be read at the moment, or that the feed has stopped. While only some
+// cannot be read, whoever asks for others is still served.
 func (f *Feed) Ready() error {
 	select {
 	case <-f.located:
@@ -111,7 +126,7 @@ func (f *Feed) Ready() error {
 	if stopped {
 		return dengxu.Errorf(dengxu.Unavailable, "the event feed has stopped")
 	}
-	if f.failing.Load() > 0 {
+	if int(f.failing.Load()) == len(f.tails) {
 		return dengxu.Errorf(dengxu.Unavailable, "the event log cannot be read")
 	}
 	return nil

@@ -26,17 +26,20 @@ func (f *Feed) Hint(ctx context.Context, filter Filter) (hints <-chan struct{}, 
 		return nil, nil, err
 	}
 	h := &hint{filter: filter, ch: make(chan struct{}, 1)}
+	in := f.selects(&filter)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.admit(); err != nil {
 		return nil, nil, err
 	}
 	f.hints[h] = struct{}{}
+	f.listen(in, 1)
 	return h.ch, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if _, there := f.hints[h]; there {
 			delete(f.hints, h)
+			f.listen(in, -1)
 			f.open--
 		}
 	}, nil

@@ -47,6 +47,8 @@ type item struct {
 type Subscription struct {
 	feed   *Feed
 	filter Filter
+	in     []bool // by partition: its log may have what filter selects
+	heard  bool   // it is counted as listening
 	pos    Cursor // up to where this reader has read
 
 	// live has the feed's Buffer: what a reader may be behind. It is closed
@@ -69,37 +71,79 @@ func (f *Feed) Subscribe(ctx context.Context, filter Filter, after Cursor) (*Sub
 	if err := f.wait(ctx); err != nil {
 		return nil, err
 	}
+	s := &Subscription{feed: f, filter: filter, in: f.selects(&filter), heard: true, live: make(chan *item, f.o.Buffer)}
 	live := after == nil
 	if live {
+		after = f.Head()
 		// The logs' own ends: the tails may still be on their way to what was
 		// committed before this call.
-		for p := range f.tails { // its length never changes
+		for p := range after {
+			if !s.in[p] {
+				continue
+			}
 			end, err := f.end(ctx, store.Partition(p))
 			if err != nil {
 				return nil, err
 			}
-			after = append(after, end)
+			after[p] = end
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(after) != len(f.tails) {
-		return nil, dengxu.Fieldf(dengxu.Invalid, "after", "this cursor belongs to another store").Because("cursor")
-	}
-	if err := f.admit(); err != nil {
+	s.pos = slices.Clone(after)
+	return s, f.enter(s, live)
+}
+
+// Follow returns a reader of everything from the feed's own position on, which
+// may lie before what was committed by now. It reads no log and does not count
+// as listening: whoever follows says by Attend which sites matter.
+func (f *Feed) Follow(ctx context.Context) (*Subscription, error) {
+	if err := f.wait(ctx); err != nil {
 		return nil, err
 	}
-	s := &Subscription{feed: f, filter: filter, pos: slices.Clone(after), live: make(chan *item, f.o.Buffer)}
-	if live {
-		for p, tail := range f.tails {
-			if at := &s.pos[p]; at.Epoch < tail.Epoch || at.Epoch == tail.Epoch && at.Number < tail.Number {
-				*at = tail
-			}
+	s := &Subscription{feed: f, in: f.selects(&Filter{}), pos: f.Head(), live: make(chan *item, f.o.Buffer)}
+	return s, f.enter(s, true)
+}
+
+// enter makes the feed know a reader. One that begins now, or has nothing to
+// catch up with, is live at once.
+func (f *Feed) enter(s *Subscription, live bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(s.pos) != len(f.tails) {
+		return dengxu.Fieldf(dengxu.Invalid, "after", "this cursor belongs to another store").Because("cursor")
+	}
+	if err := f.admit(); err != nil {
+		return err
+	}
+	if s.heard {
+		f.listen(s.in, 1)
+	}
+	for p, tail := range f.tails {
+		if (live || !s.in[p]) && before(s.pos[p], tail) {
+			s.pos[p] = tail
 		}
+	}
+	if live || s.caughtUp() {
 		s.joined = true
 		f.subs[s] = struct{}{}
 	}
-	return s, nil
+	return nil
+}
+
+// caughtUp reports whether a reader has read as far as the tails. It may be
+// ahead of one, also by an epoch: what the tail fans out later and the reader
+// has had is skipped by take. The caller holds the feed's mu.
+func (s *Subscription) caughtUp() bool {
+	for p, at := range s.pos {
+		if s.in[p] && before(at, s.feed.tails[p]) {
+			return false
+		}
+	}
+	return true
+}
+
+// before reports whether a position of a log lies before another.
+func before(at, other store.Cursor) bool {
+	return at.Epoch < other.Epoch || at.Epoch == other.Epoch && at.Number < other.Number
 }
 
 // admit counts one more reader, within the bound. The caller holds mu.
@@ -122,6 +166,9 @@ func (s *Subscription) Close() {
 	defer s.feed.mu.Unlock()
 	if !s.closed {
 		s.closed = true
+		if s.heard {
+			s.feed.listen(s.in, -1)
+		}
 		s.feed.open--
 		delete(s.feed.subs, s)
 	}
@@ -209,6 +256,10 @@ func (s *Subscription) catchUp(ctx context.Context) (Item, error) {
 				return Item{}, err
 			}
 		}
+		if !s.in[s.next] {
+			s.next++
+			continue
+		}
 		page, err := s.feed.o.Store.Events(ctx, s.pos[s.next], batch)
 		if err != nil {
 			return Item{}, err
@@ -234,12 +285,8 @@ func (s *Subscription) join() (bool, error) {
 	if f.stopped {
 		return false, ErrStopped
 	}
-	for p, at := range s.pos {
-		// A reader may be ahead of the tail, also by an epoch: what the tail
-		// fans out later and the reader has had is skipped by take.
-		if tail := f.tails[p]; at.Epoch < tail.Epoch || at.Epoch == tail.Epoch && at.Number < tail.Number {
-			return false, nil
-		}
+	if !s.caughtUp() {
+		return false, nil
 	}
 	s.joined = true
 	f.subs[s] = struct{}{}

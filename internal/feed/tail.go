@@ -11,7 +11,8 @@ import (
 )
 
 // tail reads one log to its end whenever the store hints at something new,
-// and at least once a tick.
+// and at least once a tick; where hints may be lost and somebody listens, once
+// a second.
 func (f *Feed) tail(ctx context.Context, p store.Partition) {
 	hint, stop := f.o.Store.Watch(p)
 	defer stop()
@@ -30,8 +31,8 @@ func (f *Feed) tail(ctx context.Context, p store.Partition) {
 		if ctx.Err() != nil {
 			return
 		}
-		wait := f.o.Tick - f.o.Tick/10 + rand.N(f.o.Tick/5+1)
-		if err != nil {
+		wait := f.o.Tick - rand.N(f.o.Tick/10+1)
+		if err != nil || f.shared && f.isHeard(p) {
 			wait = min(wait, retry)
 		}
 		if (err != nil) != failed {
@@ -43,6 +44,7 @@ func (f *Feed) tail(ctx context.Context, p store.Partition) {
 		case <-ctx.Done():
 			return
 		case <-hint:
+		case <-f.poke[p]:
 		case <-timer.C:
 		}
 	}
@@ -83,7 +85,7 @@ func (f *Feed) locate(ctx context.Context, p store.Partition) error {
 	f.mu.Unlock()
 	// What was written between the loading of settings and this position is in
 	// neither; so they are loaded anew.
-	f.refresh(ctx)
+	f.refresh(ctx, p)
 	if last {
 		close(f.located)
 	}
@@ -106,9 +108,9 @@ func (f *Feed) replay(ctx context.Context, end store.Cursor) error {
 	return err
 }
 
-func (f *Feed) refresh(ctx context.Context) {
+func (f *Feed) refresh(ctx context.Context, p store.Partition) {
 	if f.o.Refresh != nil {
-		f.o.Refresh(ctx)
+		f.o.Refresh(ctx, p)
 	}
 }
 
@@ -125,8 +127,9 @@ func (f *Feed) drain(ctx context.Context, p store.Partition) error {
 		page.End.Partition = p
 		if page.Reset {
 			at = page.End
-			f.refresh(ctx)
+			f.refresh(ctx, p)
 			f.cut(at)
+			f.moved(p)
 			continue
 		}
 		if len(page.Events) == 0 {
@@ -138,7 +141,14 @@ func (f *Feed) drain(ctx context.Context, p store.Partition) error {
 			}
 		}
 		f.fanOut(page)
+		f.moved(p)
 		at = page.End
+	}
+}
+
+func (f *Feed) moved(p store.Partition) {
+	if f.o.Moved != nil {
+		f.o.Moved(p)
 	}
 }
 

@@ -60,7 +60,7 @@ func joins(b *testing.B, s store.Store) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := feed.New(feed.Options{Store: s, Event: e.Event, Observe: e.Observe, Refresh: e.Refresh})
+	f := feed.New(feed.Options{Store: s, Event: e.Event, Observe: e.Observe, Refresh: e.RefreshPartition, PartitionOf: e.PartitionOf})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

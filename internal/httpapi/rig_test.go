@@ -45,7 +45,10 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	if r.engine, err = engine.Open(t.Context(), engine.Options{Store: r.store, Loopback: true}); err != nil {
 		t.Fatal(err)
 	}
-	f := feed.New(feed.Options{Store: r.store, Event: r.engine.Event, Observe: r.engine.Observe, Refresh: r.engine.Refresh})
+	f := feed.New(feed.Options{
+		Store: r.store, Event: r.engine.Event, Observe: r.engine.Observe,
+		Refresh: r.engine.RefreshPartition, PartitionOf: r.engine.PartitionOf,
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- f.Run(ctx) }()

@@ -33,6 +33,7 @@ type watches struct {
 // queueWatch is the streams of one queue.
 type queueWatch struct {
 	site     dengxu.SiteID
+	leave    func() // ends listening to its site
 	watchers map[*watcher]struct{}
 	changes  uint64      // rises with every event that may move somebody
 	woken    time.Time   // when its streams were last woken together
@@ -57,6 +58,15 @@ func (h *watches) init(s *server) {
 	h.queues = make(map[dengxu.QueueID]*queueWatch)
 }
 
+// everything reads the feed from where it is, which it waits for no longer than
+// a request may take.
+func (s *server) everything(ctx context.Context) (*feed.Subscription, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Deadline)
+	defer cancel()
+	sub, err := s.Feed.Follow(ctx)
+	return sub, feedError(err)
+}
+
 // add makes a stream be woken. It returns after the feed is listened to, so
 // that a position read from now on misses nothing.
 func (h *watches) add(ctx context.Context, p *dengxu.Position) (*watcher, <-chan struct{}, error) {
@@ -69,7 +79,7 @@ func (h *watches) add(ctx context.Context, p *dengxu.Position) (*watcher, <-chan
 		return nil, nil, dengxu.Errorf(dengxu.TooMany, "there are already %d streams of this token", n).Because("subscribers")
 	}
 	if h.cancel == nil {
-		sub, err := h.server.subscribe(ctx, feed.Filter{}, nil)
+		sub, err := h.server.everything(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -106,7 +116,7 @@ func (h *watches) enter(w *watcher, p *dengxu.Position) {
 	w.queue = p.QueueID
 	q := h.queues[w.queue]
 	if q == nil {
-		q = &queueWatch{site: p.Site, watchers: make(map[*watcher]struct{})}
+		q = &queueWatch{site: p.Site, leave: h.server.Feed.Attend(p.Site), watchers: make(map[*watcher]struct{})}
 		h.queues[w.queue] = q
 	}
 	q.watchers[w] = struct{}{}
@@ -122,6 +132,7 @@ func (h *watches) leave(w *watcher) {
 	if q.timer != nil {
 		q.timer.Stop()
 	}
+	q.leave()
 	delete(h.queues, w.queue)
 }
 
@@ -175,7 +186,7 @@ func (h *watches) read(ctx context.Context, sub *feed.Subscription) {
 		case err == nil:
 			h.take(it)
 		case errors.Is(err, feed.ErrSlow):
-			next, err := h.server.subscribe(ctx, feed.Filter{}, nil)
+			next, err := h.server.everything(ctx)
 			if err != nil {
 				h.end(ctx)
 				return
