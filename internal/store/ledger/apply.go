@@ -15,7 +15,7 @@ import (
 // the tables' own error when they fail, and a plain error for a batch that no
 // state could make right, which is a defect of the caller.
 func Apply(t Tables, m Meta, p store.Partition, b *store.Batch, now int64) (*Effects, error) {
-	if err := check(p, b); err != nil {
+	if err := Check(p, b); err != nil {
 		return nil, err
 	}
 	w := &work{t: t, p: p, b: b, now: now, e: &Effects{Meta: m}}

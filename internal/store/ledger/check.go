@@ -8,8 +8,9 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// check refuses batches that are wrong in themselves.
-func check(p store.Partition, b *store.Batch) error {
+// Check refuses batches for partition p that are wrong in themselves, whatever
+// the state is.
+func Check(p store.Partition, b *store.Batch) error {
 	if b.Partition != p {
 		return fmt.Errorf("ledger: batch of partition %d given to partition %d", b.Partition, p)
 	}
@@ -37,6 +38,11 @@ func check(p store.Partition, b *store.Batch) error {
 	for _, ev := range b.Events {
 		if ev.Type == "" || ev.Token < 0 || ev.Token > len(b.Tokens) {
 			return fmt.Errorf("ledger: event %q about token %d of %d", ev.Type, ev.Token, len(b.Tokens))
+		}
+	}
+	for _, ask := range b.Ranks {
+		if ask.Token < 1 || ask.Token > len(b.Tokens) {
+			return fmt.Errorf("ledger: rank of token %d of %d", ask.Token, len(b.Tokens))
 		}
 	}
 	for _, m := range b.Marks {

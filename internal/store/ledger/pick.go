@@ -75,17 +75,7 @@ func (w *work) take(line *store.PickLine, choice order.Choice) error {
 // called is the record of a token that was just called.
 func (w *work) called(t store.Token, line *store.PickLine, choice order.Choice) store.Token {
 	p := w.b.Pick
-	t.CloseSpan(w.now, dengxu.VerbCall, p.Actor)
 	w.e.Meta.CallNo++
-	t.Version++
-	t.State, t.Counter = p.State, p.Counter
-	t.CalledAt, t.CallNo, t.CallCount = w.now, w.e.Meta.CallNo, 1
-	if t.FirstCalled == 0 {
-		t.FirstCalled = w.now
-	}
-	if p.State == dengxu.StateServing {
-		t.StartedAt = w.now
-	}
 	deadline, due := line.Deadline, line.Due
 	if deadline == 0 {
 		deadline = p.Deadline
@@ -93,9 +83,9 @@ func (w *work) called(t store.Token, line *store.PickLine, choice order.Choice) 
 	if due == 0 {
 		due = p.Due
 	}
-	t.Deadline, t.Due = store.Resolve(deadline, w.now), store.Resolve(due, w.now)
-	t.Confirmed, t.Asked = false, false
-	t.Why, t.Reason, t.Undo = "", "", nil
-	t.Passed, t.Compared = choice.Passed, choice.Compared
-	return t
+	return t.Call(store.Call{
+		Now: w.now, Number: w.e.Meta.CallNo, State: p.State, Counter: p.Counter,
+		Deadline: store.Resolve(deadline, w.now), Due: store.Resolve(due, w.now),
+		Actor: p.Actor, Passed: choice.Passed, Compared: choice.Compared,
+	})
 }

@@ -1,18 +1,11 @@
 package ledger
 
-import (
-	"fmt"
-
-	"github.com/dengxu/dengxu/internal/store"
-)
+import "github.com/dengxu/dengxu/internal/store"
 
 // ranks answers what the batch asks about the tokens that it writes. The
 // lines still stand as they were before the batch.
 func (w *work) ranks() error {
 	for _, ask := range w.b.Ranks {
-		if ask.Token < 1 || ask.Token > len(w.b.Tokens) {
-			return fmt.Errorf("ledger: rank of token %d of %d", ask.Token, len(w.b.Tokens))
-		}
 		t := &w.e.Tokens[ask.Token-1].After
 		w.e.Ranks = append(w.e.Ranks, Rank(w.now, w.t.Index(t.Line()), &store.RankAsk{
 			Discipline: ask.Discipline, Classes: ask.Classes, Member: t.Member(),

@@ -19,7 +19,8 @@ func (w *work) token(tw *store.TokenWrite, before *store.Token) (TokenChange, er
 		return TokenChange{Before: before, After: after, Archived: true}, nil
 	}
 	t := tw.Token.Clone()
-	w.times(&t, tw)
+	t.Place = w.place(tw)
+	t.ResolveTimes(w.now)
 	m := &w.e.Meta
 	switch {
 	case before == nil:
@@ -45,29 +46,6 @@ func (w *work) token(tw *store.TokenWrite, before *store.Token) (TokenChange, er
 		t.Number = n
 	}
 	return TokenChange{Before: before, After: t}, nil
-}
-
-// times resolves every time field of a record, its place first.
-func (w *work) times(t *store.Token, tw *store.TokenWrite) {
-	t.Place = w.place(tw)
-	for _, at := range []*int64{
-		&t.Since, &t.Origin, &t.JoinedAt, &t.Due, &t.FirstCalled, &t.CalledAt,
-		&t.Deadline, &t.StartedAt, &t.EndedAt,
-	} {
-		*at = store.Resolve(*at, w.now)
-	}
-	for i := range t.Spans {
-		t.Spans[i].From = store.Resolve(t.Spans[i].From, w.now)
-		t.Spans[i].To = store.Resolve(t.Spans[i].To, w.now)
-	}
-	if u := t.Undo; u != nil {
-		for _, at := range []*int64{
-			&u.Until, &u.Before.Place, &u.Before.Origin, &u.Before.Due,
-			&u.Before.Deadline, &u.Before.StartedAt,
-		} {
-			*at = store.Resolve(*at, w.now)
-		}
-	}
 }
 
 // place resolves where the token stands.

@@ -3,6 +3,7 @@ package pebblestore
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -125,20 +126,31 @@ func (q *queue) put(c *call) {
 // take waits for calls and returns all, at most groupCalls, or nil when the
 // queue is stopped and empty.
 func (q *queue) take() []*call {
+	if !q.wait() {
+		return nil
+	}
+	// The first caller woke us. The others that the same group woke are about
+	// to come too: after them, one group takes all, and not one the first.
+	runtime.Gosched()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.calls) == 0 {
-		if q.stopped {
-			return nil
-		}
-		q.some.Wait()
-	}
 	n := min(len(q.calls), groupCalls)
 	taken := q.calls[:n:n]
 	if q.calls = q.calls[n:]; len(q.calls) == 0 {
 		q.calls = nil
 	}
 	return taken
+}
+
+// wait waits for calls and reports whether there are some; there are none when
+// the queue is stopped and empty.
+func (q *queue) wait() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.calls) == 0 && !q.stopped {
+		q.some.Wait()
+	}
+	return len(q.calls) > 0
 }
 
 func (q *queue) empty() bool {

@@ -1,7 +1,8 @@
 -- The partition's clock: the server's time made monotonic, as store.Clock
 -- does it. The server's clock may step; what a process knows by its own
 -- monotonic clock only delays, never advances.
--- Times in ms. State: t = server time last read, now = last answered,
+-- Times in ms. State: t = server time last read, exact = last answered, which
+-- may have a half, now = the same in whole ms,
 -- behind >= 0, doubt <= 0, doubted = for how long, steps = how many were seen.
 
 local SLEW, DOUBT, BELIEVE = 1000, 60000, 120000
@@ -42,11 +43,16 @@ end
 
 -- tick reads the clock at server time t and returns the steps it noticed.
 -- seen is what the calling process knows: {server time of its last answer,
--- ms since then by its monotonic clock, c.steps in that answer}, or false.
+-- ms since then by its monotonic clock, c.steps in that answer, the partition's
+-- time in it, in half ms}, or false. Reads are not written down, so it may know more.
 local function tick(c, t, seen)
   local steps = {}
   local function report(by, did)
     if by > DOUBT or by < -DOUBT then steps[#steps + 1] = {by, did} end
+  end
+  if seen then
+    if c.t == 0 then c.t = seen[1] end
+    c.exact = math.max(c.exact, seen[4] / 2)
   end
   if c.t > 0 then
     local wall = t - c.t
@@ -54,12 +60,13 @@ local function tick(c, t, seen)
     if seen and seen[3] == c.steps then real = math.max(seen[1] + seen[2] - c.t, 0) end
     elapse(c, wall, real, report)
   end
-  local back = c.now - (t + c.behind + c.doubt)
+  local back = c.exact - (t + c.behind + c.doubt)
   if back > 0 then
     local gone = math.min(back, -c.doubt)
     c.doubt, c.behind = c.doubt + gone, c.behind + back - gone
   end
   if c.doubt == 0 then c.doubted = 0 end
-  c.t, c.now, c.steps = t, math.floor(t + c.behind + c.doubt), c.steps + #steps
+  c.t, c.exact, c.steps = t, t + c.behind + c.doubt, c.steps + #steps
+  c.now = math.floor(c.exact)
   return steps
 end

@@ -2,8 +2,8 @@
 -- else what the refusal tells: a version, a time or a token's id, or 0.
 -- Each is an array: its kind and its parts, as batch.go writes them.
 
-local function version(k, field)
-  local v = get(k, field)
+local function version(field)
+  local v = get(STATE, field)
   return v and tonumber(v) or 0
 end
 
@@ -14,7 +14,7 @@ end
 
 -- tally is a daily count as seen on a day.
 local function daily(field)
-  local packed = get(NUMBERS, field)
+  local packed = get(STATE, field)
   if packed then return struct.unpack('>i4I6', packed) end
   return 0, 0
 end
@@ -32,7 +32,7 @@ local function mark(field, now)
 end
 
 local checks = {
-  doc = function(x) local v = version(VERSIONS, x[2]); return v == x[3], v end,
+  doc = function(x) local v = version(x[2]); return v == x[3], v end,
   token = function(x) local v = token_version(x[2]); return v == x[3], v end,
   holder = function(x) local by = holder(x[2], x[3]); return not by or by == x[4], by end,
   mark = function(x, now) local at = mark(x[2], now); return at <= resolve(x[3], now), at end,
@@ -44,7 +44,7 @@ local checks = {
   tally = function(x) return on(x[2], x[3]) < x[4] end,
   room = function(x) return busy(x[2]) - x[4] < x[3] end,
   lane = function(x)
-    return #zrange('[' .. x[2] .. x[3], '(' .. x[2] .. x[3] .. ENDS, 0, 1) > 0 or #lanes(x[2]) < x[4]
+    return #zrange('[' .. x[2] .. x[3], '(' .. x[2] .. x[3] .. '\255', 0, 1) > 0 or #lanes(x[2]) < x[4]
   end,
   after = function(x, now) return now >= resolve(x[2], now) end,
   before = function(x, now) return now < resolve(x[2], now) end,

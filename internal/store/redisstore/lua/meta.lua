@@ -1,25 +1,28 @@
--- The partition's own numbers, one hash. KEYS are numbered alike in every
--- script; the names below are the whole layout of a partition.
+-- The layout of a partition: KEYS are numbered alike in every script, and all
+-- small things are fields of one hash, told apart by their first letter.
 
-local META, LIVE, ENDED, ARCHIVE, LINES, DUE, DOCS, VERSIONS = 1, 2, 3, 4, 5, 6, 7, 8
-local COUNTS, PERSONS, COUNTERS, NUMBERS, MARKS, OPS = 9, 10, 11, 12, 13, 14 -- OPS: four, 14 to 17
-local ACTIVE, OVER, BUCKETS, RESULTS, LOG, OLDEST, HINT = 18, 19, 20, 21, 22, 23, 24
+local STATE, LIVE, ENDED, ARCHIVE, LINES, DUE, DOCS = 1, 2, 3, 4, 5, 6, 7
+local OPS, MARKS, BUCKETS, LOG, OLDEST, HINT = 8, 10, 11, 12, 13, 14 -- OPS: two, 8 and 9
 
-local FIELDS = {'epoch', 'arrival', 'call', 'event', 't', 'now', 'behind', 'doubt', 'doubted', 'steps', 'swept'}
+-- Fields of STATE: m = the numbers below, v = version of a document, c = counts
+-- of a line, p = tokens of a business id, b = tokens at a counter, n = a daily
+-- count, i and j = arrivals by 64 (here, over), q and r = last call of a process
+-- and what it was answered.
 
 local function number(n) return string.format('%.0f', n) end
 
-local function meta()
-  local got, m = redis.call('HMGET', KEYS[META], unpack(FIELDS)), {}
-  for i, name in ipairs(FIELDS) do m[name] = tonumber(got[i] or 0) end
+-- The partition's own numbers. Times in ms; day is that of the operations.
+local META = '>I6I6I6I6I6ddddI6I6'
+
+local function meta(packed)
+  local m = {epoch = 0, arrival = 0, call = 0, event = 0, t = 0, exact = 0, now = 0, behind = 0, doubt = 0, doubted = 0, steps = 0, day = 0}
+  if packed then
+    m.epoch, m.arrival, m.call, m.event, m.t, m.exact, m.behind, m.doubt, m.doubted, m.steps, m.day = struct.unpack(META, packed)
+    m.now = math.floor(m.exact)
+  end
   return m
 end
 
-local function keep(m)
-  local args = {}
-  for _, name in ipairs(FIELDS) do
-    args[#args + 1] = name
-    args[#args + 1] = string.format(m[name] % 1 == 0 and '%.0f' or '%.1f', m[name])
-  end
-  redis.call('HSET', KEYS[META], unpack(args))
+local function pack_meta(m)
+  return struct.pack(META, m.epoch, m.arrival, m.call, m.event, m.t, m.exact, m.behind, m.doubt, m.doubted, m.steps, m.day)
 end

@@ -2,7 +2,7 @@
 -- opaque. Times in ms; symbolic times in the rest stand for the head's now.
 
 local HEAD = '>I4BBI6I6I5I5I5I6I6'
-local TAIL = '>I4BBc0Bc0Bc0Bc0I2c0' -- gen, width, queue, lane, counter, prefix, business
+local TAIL = '>I4BBc0Bc0Bc0Bc0Bc0I2c0' -- gen, width, site, queue, lane, counter, prefix, business
 local IN_LANE, HAS_PERSON, IS_HOLDER, AT_COUNTER, IS_BUSY, HAS_ENDED = 1, 2, 4, 8, 16, 32
 
 local function pack_head(h)
@@ -14,7 +14,7 @@ local function head(rec)
   local h, at = {}, nil
   h.version, h.flags, h.state, h.now, h.place, h.arrival, h.seq, h.call, h.number, h.due, at = struct.unpack(HEAD, rec)
   h.tail = at
-  h.gen, h.width, h.queue, h.lane, h.counter, h.prefix, h.business, h.rest = struct.unpack(TAIL, rec, at)
+  h.gen, h.width, h.site, h.queue, h.lane, h.counter, h.prefix, h.business, h.rest = struct.unpack(TAIL, rec, at)
   h.line = h.queue .. '\0' .. struct.pack('>I4', h.gen)
   return h
 end

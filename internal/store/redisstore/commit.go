@@ -1,0 +1,350 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/ledger"
+)
+
+// Bounds of a group: what a script judges in about a millisecond.
+const (
+	groupMost   = 64
+	groupTokens = 256
+)
+
+func isUnknown(err error) bool     { return errors.Is(err, store.ErrUnknown) }
+func isUnavailable(err error) bool { return errors.Is(err, store.ErrUnavailable) }
+
+// commitCall is one batch on its way.
+type commitCall struct {
+	batch store.Batch
+	done  chan struct{} // closed when result and err are set
+	res   store.Result
+	err   error
+	// replay are the ids of a remembered operation, still to be read.
+	replay []dengxu.TokenID
+}
+
+// Commit checks and writes one batch.
+func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error) {
+	p, err := s.ready(ctx, b.Partition)
+	if err != nil {
+		return store.Result{}, err
+	}
+	if err := errors.Join(ledger.Check(b.Partition, &b), checkOp(b.Op)); err != nil {
+		return store.Result{}, err
+	}
+	c := &commitCall{batch: b, done: make(chan struct{})}
+	select {
+	case p.commits <- c:
+	case <-ctx.Done():
+		return store.Result{}, ctx.Err()
+	case <-s.closing.Done():
+		return store.Result{}, store.ErrClosed
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return store.Result{}, fmt.Errorf("%w: %w", store.ErrUnknown, ctx.Err())
+	}
+	if c.err == nil && c.res.Replayed {
+		c.res.Tokens, c.err = p.known(ctx, c.replay)
+	}
+	return c.res, c.err
+}
+
+// commitLoop sends what waits, in groups. It never waits for a group to fill:
+// what has come when a slot is free goes together.
+func (p *part) commitLoop() {
+	for {
+		var first *commitCall
+		select {
+		case first = <-p.commits:
+		case <-p.s.closing.Done():
+			p.refuseRest()
+			return
+		}
+		at := <-p.slots
+		group := p.gather(first)
+		p.s.running.Go(func() {
+			p.send(at, group)
+			p.slots <- at
+		})
+	}
+}
+
+// gather takes what waits behind the first.
+func (p *part) gather(first *commitCall) []*commitCall {
+	group := append(make([]*commitCall, 0, groupMost), first)
+	tokens := len(first.batch.Tokens) + first.batch.Picks()
+	for len(group) < groupMost && tokens < groupTokens {
+		select {
+		case c := <-p.commits:
+			group = append(group, c)
+			tokens += len(c.batch.Tokens) + c.batch.Picks()
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// refuseRest answers what was handed over but will not be sent.
+func (p *part) refuseRest() {
+	for {
+		select {
+		case c := <-p.commits:
+			c.err = store.ErrClosed
+			close(c.done)
+		default:
+			return
+		}
+	}
+}
+
+// send has one group judged and hands out the answers.
+func (p *part) send(at *slot, group []*commitCall) {
+	defer func() {
+		for _, c := range group {
+			close(c.done)
+		}
+	}()
+	at.call++
+	if err := p.judge(at, group); err != nil {
+		for _, c := range group {
+			c.err = err
+		}
+	}
+}
+
+// judge runs the script until the group is judged. Another epoch, or a server
+// that lost commits, judges nothing: the partition is fenced, and it is tried
+// again.
+func (p *part) judge(at *slot, group []*commitCall) error {
+	s := p.scriptFor(group)
+	for range 4 {
+		packed := p.packGroup(at, group)
+		reply, err := p.call(p.s.closing, true, func(ctx context.Context) ([]byte, error) {
+			return s.run(ctx, p.s.client, p.keys, packed, p.try())
+		})
+		if err != nil {
+			return err
+		}
+		u := &unpacker{buf: reply}
+		u.array()
+		switch word := u.text(); word {
+		case "ok":
+			return p.deliver(u, group)
+		case "epoch", "behind":
+			if err := p.fence(p.s.closing); err != nil {
+				return err
+			}
+		case "stale":
+			return store.ErrUnknown
+		default:
+			return fmt.Errorf("commit script answers %q: %w", word, store.ErrDamaged)
+		}
+	}
+	return fmt.Errorf("partition %d is fenced again and again: %w", p.id, store.ErrUnavailable)
+}
+
+// scriptFor is the script for a group: one without new tokens must go on when
+// the memory is full.
+func (p *part) scriptFor(group []*commitCall) *script {
+	for _, c := range group {
+		for i := range c.batch.Tokens {
+			if c.batch.Tokens[i].Token.Version == 1 {
+				return p.s.scripts.commit
+			}
+		}
+	}
+	return p.s.scripts.free
+}
+
+func (p *part) packGroup(at *slot, group []*commitCall) string {
+	batches := &packer{buf: make([]byte, 0, 1024*len(group))}
+	batches.array(len(group))
+	need := cells{}
+	need.add(keyState, "m")
+	need.add(keyState, "s")
+	need.add(keyState, "q"+at.name)
+	bucket := p.marks.lastArrival() + 1
+	need.add(keyState, fmt.Sprint("i", bucket/64))
+	for _, c := range group {
+		packBatch(batches, need, &c.batch)
+	}
+	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
+	w.fields(6)
+	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
+	w.fieldInt("event", p.marks.lastEvent())
+	w.fieldText("process", at.name)
+	w.fieldInt("call", at.call)
+	w.text("fields")
+	need.pack(w)
+	w.text("batches")
+	w.buf = append(w.buf, batches.buf...)
+	return string(w.buf)
+}
+
+// deliver reads the answers of a group.
+func (p *part) deliver(u *unpacker, group []*commitCall) error {
+	now := p.answered(u)
+	if n := u.array(); n != len(group) {
+		u.fail(fmt.Sprintf("%d answers for %d batches", n, len(group)))
+	}
+	for _, c := range group {
+		c.res, c.err = p.answer(u, c, now)
+		if u.err != nil {
+			return u.err
+		}
+	}
+	p.watch.hint()
+	return nil
+}
+
+// answer reads the answer to one batch.
+func (p *part) answer(u *unpacker, c *commitCall, now int64) (store.Result, error) {
+	u.array()
+	b := &c.batch
+	refuse := func(by store.Expectation) *store.Refused { return &store.Refused{By: by, Now: now} }
+	switch word := u.text(); word {
+	case "ok":
+		return p.result(u, b, now)
+	case "replay":
+		res := store.Result{Now: now, Replayed: true, Note: u.text(), Picked: int(u.int())}
+		for r := (&reader{buf: u.bytes(), ok: true}); r.ok && len(r.buf) > 0; {
+			c.replay = append(c.replay, unpackID(r.text(1)))
+		}
+		res.Last = store.Cursor{Partition: p.id, Epoch: p.epoch.Load(), Number: uint64(u.int())} //nolint:gosec // 48 bits
+		return res, nil
+	case "reused":
+		return store.Result{}, refuse(store.OpReused{})
+	case "refused":
+		return store.Result{}, readRefusal(u, b, now)
+	case "doc":
+		d := b.Docs[u.int()-1]
+		r := refuse(store.DocAt{Key: d.Doc.Key, Version: d.Expect})
+		r.Have = uint64(u.int()) //nolint:gosec // a version
+		return store.Result{}, r
+	case "token":
+		t := &b.Tokens[u.int()-1].Token
+		r := refuse(store.TokenAt{ID: t.ID, Version: t.Version - 1})
+		r.Have = uint64(u.int()) //nolint:gosec // a version
+		return store.Result{}, r
+	case "holder":
+		t := &b.Tokens[u.int()-1].Token
+		r := refuse(store.HolderFree{Holder: t.Indexes().Holder, Not: t.ID})
+		r.Token = unpackID(u.text())
+		return store.Result{}, r
+	case "series":
+		return store.Result{}, refuse(store.SeriesBelow{Name: b.Tokens[u.int()-1].Series.Name})
+	case "wrong":
+		return store.Result{}, fmt.Errorf("redisstore: %s", u.text())
+	default:
+		u.fail("unknown answer " + word)
+		return store.Result{}, u.err
+	}
+}
+
+// readRefusal reads which expectation did not hold.
+func readRefusal(u *unpacker, b *store.Batch, now int64) error {
+	r := &store.Refused{By: b.Expect[u.int()-1], Now: now}
+	switch r.By.(type) {
+	case store.DocAt, store.TokenAt:
+		r.Have = uint64(u.int()) //nolint:gosec // a version
+	case store.HolderFree:
+		r.Token = unpackID(u.text())
+	case store.MarkOlder:
+		r.At = u.int()
+	default:
+		u.int()
+	}
+	return r
+}
+
+// result reads what a batch that stands did.
+func (p *part) result(u *unpacker, b *store.Batch, now int64) (store.Result, error) {
+	res := store.Result{Now: now}
+	var err error
+	u.array()
+	for i := range b.Tokens {
+		t, wrong := p.resultToken(u, &b.Tokens[i], now)
+		err = errors.Join(err, wrong)
+		res.Tokens = append(res.Tokens, t)
+	}
+	res.Picked = u.array()
+	for range res.Picked {
+		u.array()
+		id := u.text()
+		t, wrong := decodeRecord(id, u.bytes())
+		if wrong != nil {
+			return res, errors.Join(err, wrong)
+		}
+		p.marks.see(0, int64(t.CallNo), 0) //nolint:gosec // 40 bits
+		res.Tokens = append(res.Tokens, *t)
+	}
+	for range u.array() {
+		res.Ranks = append(res.Ranks, int(u.int()))
+	}
+	last := u.int()
+	p.marks.see(0, 0, last)
+	res.Last = store.Cursor{Partition: p.id, Epoch: p.epoch.Load(), Number: uint64(last)} //nolint:gosec // 48 bits
+	for i := range b.Docs {
+		d := b.Docs[i].Doc
+		if b.Docs[i].Delete {
+			d = store.Doc{Key: d.Key, Site: d.Site}
+		} else {
+			d.Version, d.Due = b.Docs[i].Expect+1, store.Resolve(d.Due, now)
+		}
+		res.Docs = append(res.Docs, d)
+	}
+	return res, err
+}
+
+// resultToken is a written record with what the script filled in.
+func (p *part) resultToken(u *unpacker, w *store.TokenWrite, now int64) (store.Token, error) {
+	if w.Archive {
+		t, err := decodeRecord(packID(w.Token.ID), u.bytes())
+		if err != nil {
+			return store.Token{}, err
+		}
+		return *t, nil
+	}
+	t := w.Token.Clone()
+	t.ResolveTimes(now)
+	u.array()
+	t.Arrival, t.Seq, t.CallNo = uint64(u.int()), uint64(u.int()), uint64(u.int()) //nolint:gosec // 40 bits
+	t.Number, t.Place, t.Due = u.int(), u.int(), u.int()
+	p.marks.see(int64(max(t.Arrival, t.Seq)), int64(t.CallNo), 0) //nolint:gosec // as above
+	if s := w.Series; s != nil {
+		p.marks.number(seriesField(t.Site, s.Name), s.Day, t.Number)
+	}
+	return t, nil
+}
+
+// fence makes this process and the server agree on the epoch and the numbers.
+func (p *part) fence(ctx context.Context) error {
+	reply, err := p.call(ctx, true, func(ctx context.Context) ([]byte, error) {
+		return p.s.scripts.fence.run(ctx, p.s.client, p.keys, string(p.marks.pack()))
+	})
+	if err != nil {
+		return err
+	}
+	u := &unpacker{buf: reply}
+	u.array()
+	epoch, event, lost, raised := u.int(), u.int(), u.int(), u.int()
+	if u.err != nil {
+		return u.err
+	}
+	p.epoch.Store(uint64(epoch)) //nolint:gosec // 48 bits
+	p.marks.see(0, 0, event)
+	if lost > 0 || raised > 0 {
+		p.s.opts.Logger.Error("redis lost commits that were acknowledged", "partition", p.id, "events", lost, "numbers_burned", raised)
+	}
+	return nil
+}
+

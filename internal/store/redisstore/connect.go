@@ -1,0 +1,85 @@
+package redisstore
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// connect makes the client for a URL. What is set here is what was found to
+// matter when hosts vanish: writes and dials must give up within seconds, and
+// Sentinel must be asked again and again, for one lost message would leave the
+// client at the old master.
+func connect(raw string) (c rueidis.Client, cluster bool, err error) {
+	o, cluster, err := clientOptions(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	o.DisableRetry = true // repeats carry the number of the call, so they are ours
+	o.DisableCache = true
+	o.Dialer = net.Dialer{Timeout: time.Second, KeepAlive: time.Second}
+	o.ConnWriteTimeout = attempt
+	o.ClusterOption.MaxMovedRedirections = 5
+	c, err = rueidis.NewClient(o)
+	if err != nil {
+		return nil, false, fmt.Errorf("connect to redis: %w", err)
+	}
+	return c, cluster, nil
+}
+
+func clientOptions(raw string) (o rueidis.ClientOption, cluster bool, err error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return o, false, fmt.Errorf("redis url: %w", err)
+	}
+	hosts := strings.Split(u.Host, ",")
+	switch u.Scheme {
+	case "redis", "rediss":
+		o, err = rueidis.ParseURL(raw)
+		o.ForceSingleClient = true
+		return o, false, err
+	case "redis+cluster":
+		o.InitAddress = hosts
+		cluster = true
+	case "redis+sentinel":
+		o.InitAddress = hosts
+		o.Sentinel = rueidis.SentinelOption{
+			MasterSet: strings.Trim(u.Path, "/"),
+			Dialer:    net.Dialer{Timeout: time.Second, KeepAlive: time.Second}, TopologyRefreshInterval: 2 * time.Second,
+		}
+	default:
+		return o, false, fmt.Errorf("redis url: scheme %q is none of redis, rediss, redis+cluster, redis+sentinel", u.Scheme)
+	}
+	o.Username = u.User.Username()
+	o.Password, _ = u.User.Password()
+	return o, cluster, nil
+}
+
+// nothingDone are the first words of replies that a server gives before it
+// runs a script.
+var nothingDone = []string{"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "OOM", "BUSY", "MOVED", "ASK", "NOSCRIPT", "NOAUTH", "NOPERM", "WRONGPASS"}
+
+// outcome sorts the error of a call: store.ErrUnavailable when the script
+// surely did not run, store.ErrUnknown when it may have.
+func outcome(err error) error {
+	if e, ok := rueidis.IsRedisErr(err); ok {
+		word, _, _ := strings.Cut(e.Error(), " ")
+		for _, w := range nothingDone {
+			if word == w {
+				return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+			}
+		}
+		return err // a script failed: a defect
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+}

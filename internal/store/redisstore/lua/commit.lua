@@ -1,0 +1,70 @@
+-- Judge a group of batches and write what those that stand do.
+-- KEYS: the partition's keys (meta.lua). ARGV[1]: the group, packed by batch.go:
+--   epoch, event (the highest number its process has seen), process, call (the
+--   process's slot and number of this call), fields (cells to read), batches.
+-- ARGV[2]: what differs when it is tried again: {wall ms or false, seen (clock.lua)}.
+-- RETURNS a packed array: `ok`, now in half ms, server time, steps and an answer a batch; or `epoch` e,
+--   `behind` event (the server lost commits), `stale` (a later call came first).
+
+local function attempt(b, m)
+  local again = replayed(b.op, m.now)
+  if again then
+    if again[1] == 'replay' then again[5] = m.event end
+    return again
+  end
+  for i, x in ipairs(b.expect) do
+    local have = expect(x, m.now)
+    if have then return {'refused', i, have} end
+  end
+  for i, d in ipairs(b.docs) do
+    local have = version('v' .. d.field)
+    if have ~= d.expect then return {'doc', i, have} end
+  end
+  local olds, refusal = old_records(b, m.now)
+  refusal = refusal or taken(b)
+  if refusal then return refusal end
+  local why = wrong(b, olds, m.arrival)
+  if why then return {'wrong', why} end
+  local choices, heads = {}, {}
+  if b.pick then
+    local exclude = b.pick.exclude and find(b.pick.exclude)
+    choices = pick(m.now, b.pick.mode, b.pick.lines, b.pick.max, exclude and head(exclude).seq or 0)
+    for i, c in ipairs(choices) do
+      heads[i], why = take(c, b)
+      if why then return {'wrong', why} end
+    end
+  end
+  refusal = numbered(b)
+  if refusal then return refusal end
+  return carry_out(b, olds, choices, heads, m)
+end
+
+local group, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
+for k, fields in pairs(group.fields) do prefetch(k, fields) end
+local m = meta(get(STATE, 'm'))
+if group.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
+if group.event > m.event then return cmsgpack.pack({'behind', m.event}) end
+local last = tonumber(get(STATE, 'q' .. group.process) or 0)
+if last == group.call then return get(STATE, 'r' .. group.process) end
+if last > group.call then return cmsgpack.pack({'stale'}) end
+
+local t = try.wall or micros()
+local unlogged = get(STATE, 's')
+if unlogged then
+  for _, step in ipairs(cmsgpack.unpack(unlogged)) do log_step(m, step) end
+  put(STATE, 's', false)
+end
+for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
+local answers = {}
+for i, b in ipairs(group.batches) do answers[i] = attempt(b, m) end
+local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
+put(STATE, 'q' .. group.process, number(group.call))
+put(STATE, 'r' .. group.process, reply)
+flush_ops(m)
+put(STATE, 'm', pack_meta(m))
+put_counts()
+for _, k in ipairs({STATE, LIVE, ENDED, DOCS, MARKS}) do flush(k) end
+for _, k in ipairs({LINES, DUE, BUCKETS}) do settle(k) end
+flush_archive()
+flush_log(m)
+return reply

@@ -1,0 +1,150 @@
+package redisstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// The flags of a record, as record.lua has them: what store.Indexes derives.
+const (
+	inLane = 1 << iota
+	hasPerson
+	isHolder
+	atCounter
+	isBusy
+	hasEnded
+)
+
+func flags(t *store.Token) int64 {
+	ix := t.Indexes()
+	var f int64
+	for _, x := range []struct {
+		holds bool
+		flag  int64
+	}{
+		{ix.InLane, inLane},
+		{ix.Person != "", hasPerson},
+		{ix.Holder.Business != "", isHolder},
+		{ix.Counter != "", atCounter},
+		{ix.Busy, isBusy},
+		{t.State.Ended(), hasEnded},
+	} {
+		if x.holds {
+			f |= x.flag
+		}
+	}
+	return f
+}
+
+var states = dengxu.States()
+
+// stateCode is how scripts name a state, from 1.
+func stateCode(s dengxu.State) int64 { return int64(slices.Index(states, s)) + 1 }
+
+// tail is the record behind what a script fills in: what scripts read of it,
+// no patch, and the rest as the codec writes it. Times may be symbolic.
+func tail(t *store.Token) []byte {
+	rest := *t
+	rest.ID, rest.Site, rest.Version, rest.State, rest.Place, rest.Arrival, rest.Seq = "", "", 0, "", 0, 0, 0
+	rest.CallNo, rest.Number, rest.Due, rest.Gen, rest.Width = 0, 0, 0, 0, 0
+	lane := packLane(t.Lane)
+	rest.Queue, rest.Lane, rest.Counter, rest.Prefix, rest.Business = "", order.Lane{}, "", "", ""
+	b := make([]byte, 0, 160+len(t.Attrs)+len(t.Payload))
+	b = binary.BigEndian.AppendUint32(b, uint32(t.Gen)) //nolint:gosec // days since 1970
+	b = append(b, byte(t.Width))
+	for _, s := range []string{string(t.Site), string(t.Queue), lane, string(t.Counter), t.Prefix} {
+		b = append(append(b, byte(len(s))), s...)
+	}
+	b = append(binary.BigEndian.AppendUint16(b, uint16(len(t.Business))), t.Business...) //nolint:gosec // bounded by the API
+	b = append(b, 0, 0)                                                                  // no patch
+	return store.AppendToken(b, &rest)
+}
+
+// reader reads a record byte by byte; ok turns false at the first lack.
+type reader struct {
+	buf []byte
+	ok  bool
+}
+
+func (r *reader) take(n int) []byte {
+	if n > len(r.buf) {
+		r.ok = false
+		return make([]byte, n)
+	}
+	b := r.buf[:n]
+	r.buf = r.buf[n:]
+	return b
+}
+
+func (r *reader) number(n int) uint64 { return big(r.take(n)) }
+
+func (r *reader) time() int64 { return int64(r.number(6)) } //nolint:gosec // 48 bits
+
+// text reads a string whose length stands before it in n bytes.
+func (r *reader) text(n int) string {
+	length := int(r.number(n)) //nolint:gosec // at most four bytes
+	if length > len(r.buf) {
+		r.ok = false
+		return ""
+	}
+	return string(r.take(length))
+}
+
+// decodeRecord reads a record as scripts keep it.
+func decodeRecord(id string, rec []byte) (*store.Token, error) {
+	r := &reader{buf: rec, ok: true}
+	version := r.number(4)
+	r.take(1) // flags follow from the rest
+	state := int(r.number(1))
+	now, place := r.time(), r.time()
+	arrival, seq, call := r.number(5), r.number(5), r.number(5)
+	number, due := r.time(), r.time()
+	gen, width := r.number(4), r.number(1)
+	site, queue, lane, counter, prefix, business := r.text(1), r.text(1), r.text(1), r.text(1), r.text(1), r.text(2)
+	patch := &reader{buf: []byte(r.text(2)), ok: true}
+	if !r.ok || state < 1 || state > len(states) {
+		return nil, fmt.Errorf("record of %s is cut off: %w", unpackID(id).Mask(), store.ErrDamaged)
+	}
+	t, err := store.DecodeToken(unpackID(id), r.buf)
+	if err != nil {
+		return nil, err
+	}
+	t.State, t.Place, t.Arrival, t.Seq, t.CallNo = states[state-1], place, arrival, seq, call
+	t.Number, t.Due, t.Gen, t.Width = int64(number), due, int(int32(gen)), int(width) //nolint:gosec // as written
+	t.Site, t.Queue, t.Counter, t.Prefix, t.Business = dengxu.SiteID(site), dengxu.QueueID(queue), dengxu.CounterID(counter), prefix, business
+	t.Lane, _, _ = unpackLane(lane)
+	t.ResolveTimes(now)
+	if len(patch.buf) > 0 {
+		*t = patched(t, patch)
+		if !patch.ok {
+			return nil, fmt.Errorf("record of %s has a bad call: %w", unpackID(id).Mask(), store.ErrDamaged)
+		}
+	}
+	t.Version = version
+	return t, nil
+}
+
+// patched is a record that was picked after it was written: t has the state
+// and counter of the call in its head, the patch those before it.
+func patched(t *store.Token, r *reader) store.Token {
+	c := store.Call{
+		Now: r.time(), Number: t.CallNo, State: t.State, Counter: t.Counter, Due: t.Due,
+		Deadline: r.time(), Passed: int(r.number(4)), //nolint:gosec // a count
+	}
+	if state := int(r.number(1)); state >= 1 && state <= len(states) { //nolint:gosec // one byte
+		t.State = states[state-1]
+	}
+	c.Actor = r.text(1)
+	t.Counter = dengxu.CounterID(r.text(1))
+	for r.ok && len(r.buf) > 0 {
+		m, ok := unpackMember(r.text(1))
+		r.ok = r.ok && ok
+		c.Compared = append(c.Compared, m)
+	}
+	return t.Call(c)
+}

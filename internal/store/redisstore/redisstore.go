@@ -1,0 +1,204 @@
+// Package redisstore keeps the state in Redis: one server, one watched by
+// Sentinel, or a cluster. Many processes may share it. Each commit is judged
+// and written by a script on the server, together with the others that wait in
+// the process for the same partition; so two counters never get one token,
+// whichever processes they talk to.
+//
+// It owns the layout in Redis, the scripts, and what becomes of a call whose
+// answer was lost. It refuses to decide anything about people, to keep state
+// in the process that Redis does not have, and to run where Redis may evict.
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// Options says where Redis is. Only URL is needed.
+type Options struct {
+	// URL is redis://host:port, rediss://…, redis+sentinel://h1:p,h2:p/master
+	// or redis+cluster://h1:p,h2:p.
+	URL string
+	// Prefix begins every key; "" = "dengxu:".
+	Prefix string
+	// Partitions is how many a new store gets; 0 = 64 in a cluster, else 1. A
+	// store that exists keeps its own.
+	Partitions int
+	// Replicated makes a commit wait until a replica has it.
+	Replicated bool
+	// Wall and Mono are clocks of tests: Wall stands in for the server's.
+	Wall func() time.Time
+	Mono func() time.Duration // since any fixed moment
+
+	Logger *slog.Logger // nil = discard
+}
+
+// format is the version of the layout.
+const format = "1"
+
+// Store is a store in Redis. It is safe for concurrent use.
+type Store struct {
+	opts    Options
+	client  rueidis.Client
+	cluster bool
+	scripts *scripts
+	process string // names this process in the partitions' state
+	parts   []*part
+
+	closed  atomic.Bool
+	closing context.Context // ends when the store closes
+	end     context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Open connects and creates the partitions of a new store. It returns an error
+// when Redis cannot be reached or has data of another format.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Prefix == "" {
+		o.Prefix = "dengxu:"
+	}
+	if o.Mono == nil {
+		start := time.Now()                                        //nolint:forbidigo // durations only, never a time
+		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	client, cluster, err := connect(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	publish := "PUBLISH"
+	if cluster {
+		publish = "SPUBLISH"
+	}
+	var id [6]byte
+	_, _ = rand.Read(id[:]) // never fails
+	s := &Store{opts: o, client: client, cluster: cluster, scripts: newScripts(publish), process: string(id[:])}
+	s.closing, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	if err := s.openParts(ctx); err != nil {
+		s.end()
+		client.Close()
+		return nil, err
+	}
+	for _, p := range s.parts {
+		s.running.Go(p.commitLoop)
+		s.running.Go(p.viewLoop)
+	}
+	s.listen()
+	return s, nil
+}
+
+// openParts opens partition 0, which knows how many there are, and then the
+// others.
+func (s *Store) openParts(ctx context.Context) error {
+	n := s.opts.Partitions
+	if n == 0 && s.cluster {
+		n = 64
+	}
+	first, n, err := s.openPart(ctx, 0, max(n, 1))
+	if err != nil {
+		return err
+	}
+	s.parts = append(make([]*part, 0, n), first)
+	for i := 1; i < n; i++ {
+		p, _, err := s.openPart(ctx, i, n)
+		if err != nil {
+			return err
+		}
+		s.parts = append(s.parts, p)
+	}
+	return nil
+}
+
+// openPart creates partition i of n, or learns its numbers.
+func (s *Store) openPart(ctx context.Context, i, n int) (*part, int, error) {
+	p := newPart(s, store.Partition(i), partitionKeys(s.opts.Prefix, i, n)) //nolint:gosec // at most 256
+	epoch := fmt.Sprint(time.Now().Unix())                                  //nolint:forbidigo // another store begins another log
+	reply, err := s.scripts.create.run(ctx, s.client, p.keys, epoch, format, fmt.Sprint(n), s.wall())
+	if err != nil {
+		return nil, 0, fmt.Errorf("open partition %d: %w", i, err)
+	}
+	u := &unpacker{buf: reply}
+	u.array()
+	if have := u.text(); have != format && u.err == nil {
+		return nil, 0, fmt.Errorf("redis has data of format %q, this program knows %q", have, format)
+	}
+	var parts int
+	if _, err := fmt.Sscan(u.text(), &parts); err != nil {
+		u.fail("no count of partitions")
+	}
+	p.epoch.Store(uint64(u.int())) //nolint:gosec // 48 bits
+	p.marks.see(u.int(), u.int(), u.int())
+	p.answered(u)
+	return p, parts, u.err
+}
+
+// wall is what stands in for the server's time in tests, or "".
+func (s *Store) wall() string {
+	if s.opts.Wall == nil {
+		return ""
+	}
+	return fmt.Sprint(s.opts.Wall().UnixMilli())
+}
+
+// About describes the store.
+func (s *Store) About() store.About {
+	return store.About{
+		Kind: "redis", Partitions: len(s.parts), Durability: store.D1Interval,
+		Text: "Redis keeps everything; what a crash of it may lose is up to its settings.",
+	}
+}
+
+// Close ends what is being written and releases the connections.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.end()
+	s.running.Wait()
+	s.client.Close()
+	return nil
+}
+
+// ready refuses what cannot be served.
+func (s *Store) ready(ctx context.Context, p store.Partition) (*part, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.closed.Load() {
+		return nil, store.ErrClosed
+	}
+	if int(p) >= len(s.parts) {
+		return nil, fmt.Errorf("redisstore: there is no partition %d", p)
+	}
+	return s.parts[p], nil
+}
+
+// attempt is how long one call of a script may take, and patience how long a
+// call is repeated before it fails.
+const (
+	attempt  = 2 * time.Second
+	patience = 2500 * time.Millisecond
+)
+
+
+// pause waits a little, or until the store closes.
+func (s *Store) pause() {
+	select {
+	case <-time.After(pauseBetween):
+	case <-s.closing.Done():
+	}
+}
+
+// pauseBetween is how long the store waits before it tries again to subscribe.
+const pauseBetween = 250 * time.Millisecond

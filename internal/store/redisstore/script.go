@@ -1,0 +1,79 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // EVALSHA names scripts by it
+	"embed"
+	"encoding/hex"
+	"strings"
+
+	"github.com/redis/rueidis"
+)
+
+//go:embed lua/*.lua
+var sources embed.FS
+
+// script is a whole script, made of fragments that each begin with their
+// contract.
+type script struct {
+	text string
+	sha  string
+	args int // how many ARGV it takes
+}
+
+// The fragments that scripts are made of, in the order of what needs what.
+var (
+	reading = []string{"meta", "clock", "cell", "lines", "order_lanes", "order_pick", "order_rank", "record", "index", "expect", "judge"}
+	writing = append(reading[:len(reading):len(reading)], "write", "call", "log", "carry")
+)
+
+// scripts are all scripts of one store: publish is how hints are sent.
+type scripts struct {
+	commit, free, tick, view, due, list, events, create, fence *script
+}
+
+func newScripts(publish string) *scripts {
+	prelude := "local PUBLISH = '" + publish + "'\n"
+	return &scripts{
+		commit: newScript("#!lua", prelude, writing, "commit"),
+		// free is for groups in which nobody joins: they must go on when the
+		// memory is full, for they make room.
+		free:   newScript("#!lua flags=allow-oom", prelude, writing, "commit"),
+		tick:   newScript("#!lua flags=allow-oom", "", []string{"meta", "clock", "cell"}, "tick"),
+		view:   newScript("#!lua flags=no-writes", "", reading, "view"),
+		due:    newScript("#!lua flags=no-writes", "", []string{"meta", "clock", "cell"}, "due"),
+		list:   newScript("#!lua flags=no-writes", "", []string{"meta", "clock", "cell", "record"}, "list"),
+		events: newScript("#!lua flags=no-writes", "", []string{"meta", "cell"}, "events"),
+		create: newScript("#!lua", "", []string{"meta", "clock", "cell"}, "create"),
+		fence:  newScript("#!lua flags=allow-oom", prelude, []string{"meta", "cell", "log"}, "fence"),
+	}
+}
+
+// newScript joins fragments. Comments are left out: servers keep the text.
+func newScript(shebang, prelude string, fragments []string, last string) *script {
+	var text strings.Builder
+	text.WriteString(shebang + "\n" + prelude)
+	for _, name := range append(fragments[:len(fragments):len(fragments)], last) {
+		source, err := sources.ReadFile("lua/" + name + ".lua")
+		if err != nil {
+			panic(err) // embedded
+		}
+		for line := range strings.Lines(string(source)) {
+			if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "--") {
+				text.WriteString(line)
+			}
+		}
+	}
+	sum := sha1.Sum([]byte(text.String())) //nolint:gosec // as above
+	return &script{text: text.String(), sha: hex.EncodeToString(sum[:])}
+}
+
+// run runs the script, and sends its text where a server does not know it: a
+// new one, or one whose scripts were flushed.
+func (s *script) run(ctx context.Context, c rueidis.CoreClient, keys []string, args ...string) ([]byte, error) {
+	reply := c.Do(ctx, c.B().Evalsha().Sha1(s.sha).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
+	if e, ok := rueidis.IsRedisErr(reply.Error()); ok && e.IsNoScript() {
+		reply = c.Do(ctx, c.B().Eval().Script(s.text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
+	}
+	return reply.AsBytes()
+}

@@ -1,0 +1,239 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// viewCall is one Ask on its way.
+type viewCall struct {
+	ask  *store.Ask
+	view store.View
+	err  error
+	done chan struct{}
+}
+
+// View answers point reads from one snapshot. The rank in an answer of Afters
+// is of a moment later where the line is long.
+func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
+	p, err := s.ready(ctx, a.Partition)
+	if err != nil {
+		return store.View{}, err
+	}
+	c := &viewCall{ask: &a, done: make(chan struct{})}
+	select {
+	case p.views <- c:
+	case <-ctx.Done():
+		return store.View{}, ctx.Err()
+	case <-s.closing.Done():
+		return store.View{}, store.ErrClosed
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return store.View{}, ctx.Err()
+	}
+	if c.err == nil {
+		c.err = p.finishAfters(ctx, &a, &c.view)
+	}
+	return c.view, c.err
+}
+
+// viewLoop sends asks in groups, as commitLoop does batches.
+func (p *part) viewLoop() {
+	for {
+		var first *viewCall
+		select {
+		case first = <-p.views:
+		case <-p.s.closing.Done():
+			return
+		}
+		<-p.looks
+		group := append(make([]*viewCall, 0, groupMost), first)
+	fill:
+		for len(group) < groupMost {
+			select {
+			case c := <-p.views:
+				group = append(group, c)
+			default:
+				break fill
+			}
+		}
+		p.s.running.Go(func() {
+			err := p.look(group)
+			for _, c := range group {
+				if err != nil {
+					c.err = err
+				}
+				close(c.done)
+			}
+			p.looks <- struct{}{}
+		})
+	}
+}
+
+// look has one group of asks answered.
+func (p *part) look(group []*viewCall) error {
+	for range 4 {
+		packed := p.packAsks(group)
+		reply, err := p.read(p.s.closing, p.s.scripts.view, packed)
+		if err != nil {
+			return err
+		}
+		u := &unpacker{buf: reply}
+		u.array()
+		switch word := u.text(); word {
+		case "ok":
+			again, err := p.answerAsks(u, group)
+			if !again {
+				return err
+			}
+		case "epoch", "behind":
+			if err := p.fence(p.s.closing); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("view script answers %q: %w", word, store.ErrDamaged)
+		}
+	}
+	return fmt.Errorf("partition %d does not come to rest: %w", p.id, store.ErrUnavailable)
+}
+
+// read runs a script that only reads; what the clock is told comes last.
+func (p *part) read(ctx context.Context, s *script, args ...string) ([]byte, error) {
+	reply, err := p.call(ctx, true, func(ctx context.Context) ([]byte, error) {
+		return s.run(ctx, p.s.client, p.keys, append(args, p.try())...)
+	})
+	if isUnknown(err) { // a read has no outcome
+		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, errors.Unwrap(err))
+	}
+	return reply, err
+}
+
+// stepped takes in the head of a read's answer. When the clock stepped, it
+// is written down before anyone is told the time; then the read is to be
+// repeated.
+func (p *part) stepped(u *unpacker) (now int64, again bool, err error) {
+	head := *u
+	u.int()
+	u.int()
+	u.int()
+	if !u.bool() {
+		return p.answered(&head), false, u.err
+	}
+	reply, err := p.read(p.s.closing, p.s.scripts.tick)
+	if err != nil {
+		return now, false, err
+	}
+	u = &unpacker{buf: reply}
+	u.array()
+	u.text()
+	return p.answered(u), u.err == nil, u.err
+}
+
+func (p *part) packAsks(group []*viewCall) string {
+	asks := &packer{buf: make([]byte, 0, 256*len(group))}
+	asks.array(len(group))
+	need := cells{}
+	need.add(keyState, "m")
+	for _, c := range group {
+		packAsk(asks, need, c.ask)
+	}
+	w := &packer{buf: make([]byte, 0, len(asks.buf)+512)}
+	w.fields(4)
+	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
+	w.fieldInt("event", p.marks.lastEvent())
+	w.text("fields")
+	need.pack(w)
+	w.text("asks")
+	w.buf = append(w.buf, asks.buf...)
+	return string(w.buf)
+}
+
+// answerAsks reads the answers of a group; again = the group must be asked anew.
+func (p *part) answerAsks(u *unpacker, group []*viewCall) (again bool, err error) {
+	now, again, err := p.stepped(u)
+	if again || err != nil {
+		return again, err
+	}
+	if n := u.array(); n != len(group) {
+		u.fail(fmt.Sprintf("%d answers for %d asks", n, len(group)))
+	}
+	for _, c := range group {
+		u.array()
+		c.view, c.err = readView(u, c.ask, now)
+		if u.err != nil {
+			return false, u.err
+		}
+	}
+	return false, nil
+}
+
+// records reads tokens, each an id and a record.
+func records(u *unpacker) ([]store.Token, error) {
+	var found []store.Token
+	for range u.array() {
+		u.array()
+		id := u.text()
+		rec := u.bytes()
+		if rec == nil {
+			continue
+		}
+		t, err := decodeRecord(id, rec)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, *t)
+	}
+	return found, u.err
+}
+
+// known are the records of ids as they are now.
+func (p *part) known(ctx context.Context, ids []dengxu.TokenID) ([]store.Token, error) {
+	v, err := p.s.View(ctx, store.Ask{Partition: p.id, Tokens: ids})
+	if err != nil {
+		return nil, err
+	}
+	var found []store.Token
+	for _, t := range v.Tokens {
+		if t != nil {
+			found = append(found, *t)
+		}
+	}
+	return found, nil
+}
+
+// inOrder sorts tokens by a number and then by arrival.
+func inOrder(tokens []store.Token, by func(*store.Token) uint64) []store.Token {
+	slices.SortFunc(tokens, func(a, b store.Token) int {
+		return cmp.Or(cmp.Compare(by(&a), by(&b)), cmp.Compare(a.Arrival, b.Arrival))
+	})
+	return tokens
+}
+
+// finishAfters asks for the ranks that the beginnings of lanes did not tell.
+func (p *part) finishAfters(ctx context.Context, a *store.Ask, v *store.View) error {
+	for i := range v.Afters {
+		if v.Afters[i].Rank >= 0 {
+			continue
+		}
+		x := &a.Afters[i]
+		m := order.Member{Lane: x.Member.Lane, Key: order.Key{Place: v.Afters[i].Place, Seq: 1<<48 - 1}}
+		r, err := p.s.View(ctx, store.Ask{Partition: p.id, Ranks: []store.RankAsk{{
+			Line: x.Line, Discipline: x.Discipline, Classes: []string{x.Member.Lane.Class}, Member: m,
+		}}})
+		if err != nil {
+			return err
+		}
+		v.Afters[i].Rank = r.Ranks[0] + v.Afters[i].Rank - rankUnknown
+	}
+	return nil
+}
+
