@@ -33,8 +33,9 @@ type ClusterOptions struct {
 // its masters. Slots that no living node has fail alone. Its methods fail the
 // test and belong in its goroutine.
 type Cluster struct {
-	t     testing.TB
-	nodes []*Server
+	t       testing.TB
+	nodes   []*Server
+	proxies []*Proxy // of the nodes, when there are any
 }
 
 // StartCluster starts a cluster and waits until all of its nodes agree on it.
@@ -68,13 +69,44 @@ func clusterOf(t testing.TB, nodes []*node, shared bool) *Cluster {
 	return c
 }
 
-// URL is the cluster as the product is told of it, with all nodes.
+// URL is the cluster as the product is told of it, with all nodes; when there
+// are proxies, with these.
 func (c *Cluster) URL() string {
 	addrs := make([]string, len(c.nodes))
-	for i, s := range c.nodes {
-		addrs[i] = s.Addr()
+	for i := range c.nodes {
+		addrs[i] = c.announced(i)
 	}
 	return "redis+cluster://" + strings.Join(addrs, ",")
+}
+
+// Proxies puts a proxy before each node, in the order of Node, and waits until
+// all nodes announce the proxies to clients in place of themselves. Replicas
+// would copy their masters through the proxies, which cannot follow that: it
+// is for clusters without.
+func (c *Cluster) Proxies() []*Proxy {
+	c.t.Helper()
+	if len(c.masters()) != len(c.nodes) {
+		c.t.Fatal("no proxies for a cluster with replicas")
+	}
+	for _, s := range c.nodes {
+		s.own()
+		p := NewProxy(c.t, s.Addr())
+		_, port, _ := strings.Cut(p.Addr(), ":")
+		s.MustDo("CONFIG", "SET", "cluster-announce-port", port)
+		c.proxies = append(c.proxies, p)
+	}
+	for i, s := range c.nodes {
+		c.AwaitMaster(i*slots/len(c.nodes), s)
+	}
+	return slices.Clone(c.proxies)
+}
+
+// announced is the address that a node gives to clients.
+func (c *Cluster) announced(i int) string {
+	if c.proxies != nil {
+		return c.proxies[i].Addr()
+	}
+	return c.nodes[i].Addr()
 }
 
 // Node returns a node: first come those that began as masters, in the order of
@@ -94,17 +126,31 @@ func (c *Cluster) Slot(key string) int {
 // MasterOf returns the node that has a slot, by the word of a living node.
 func (c *Cluster) MasterOf(slot int) *Server {
 	c.t.Helper()
-	ranges, err := c.anyone().slots()
+	s := c.anyone()
+	master, err := c.masterBy(s, slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	return master
+}
+
+// masterBy returns the node that has a slot, by the word of a node.
+func (c *Cluster) masterBy(s *Server, slot int) (*Server, error) {
+	ranges, err := s.slots()
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range ranges {
-		if r.from <= slot && slot <= r.to {
-			return c.at(r.servers[0])
+		if slot < r.from || r.to < slot {
+			continue
+		}
+		for i, master := range c.nodes {
+			if c.announced(i) == r.servers[0] {
+				return master, nil
+			}
 		}
 	}
-	c.t.Fatalf("nobody has slot %d: %v", slot, ranges)
-	return nil
+	return nil, fmt.Errorf("%s knows no node of the cluster that has slot %d: %v", s.Addr(), slot, ranges)
 }
 
 // Migrate moves a slot to another master, key by key. between is called with
@@ -148,46 +194,38 @@ func (c *Cluster) Failover(slot int) *Server {
 // than the old one, and returns it.
 func (c *Cluster) AwaitPromotion(slot int, old *Server) *Server {
 	c.t.Helper()
-	return c.await(slot, fmt.Sprintf("another master of slot %d than %s", slot, old.Addr()), func(addr string) bool {
-		return addr != old.Addr()
-	})
+	return c.await(slot, "another than "+old.Addr(), func(s *Server) bool { return s != old })
 }
 
 // AwaitMaster waits until all living nodes know the slot's master to be this.
 func (c *Cluster) AwaitMaster(slot int, s *Server) {
 	c.t.Helper()
-	c.await(slot, fmt.Sprintf("%s as the master of slot %d", s.Addr(), slot), func(addr string) bool {
-		return addr == s.Addr()
-	})
+	c.await(slot, s.Addr(), func(master *Server) bool { return master == s })
 }
 
-func (c *Cluster) await(slot int, what string, is func(addr string) bool) *Server {
+// await waits until all living nodes name the same master of the slot, and it
+// is one that is asked for.
+func (c *Cluster) await(slot int, what string, is func(master *Server) bool) *Server {
 	c.t.Helper()
-	addr := ""
-	err := retry(2*patience, func() (bool, error) {
-		addr = ""
+	var agreed *Server
+	err := retry(3*patience, func() (bool, error) {
+		agreed = nil
 		for _, s := range c.living() {
-			ranges, err := s.slots()
+			master, err := c.masterBy(s, slot)
 			if err != nil {
 				return false, err
 			}
-			says := ""
-			for _, r := range ranges {
-				if r.from <= slot && slot <= r.to {
-					says = r.servers[0]
-				}
+			if !is(master) || agreed != nil && master != agreed {
+				return false, fmt.Errorf("%s says %s", s.Addr(), master.Addr())
 			}
-			if says == "" || !is(says) || (addr != "" && says != addr) {
-				return false, fmt.Errorf("%s says %q", s.Addr(), says)
-			}
-			addr = says
+			agreed = master
 		}
-		return true, nil
+		return agreed != nil, nil
 	})
 	if err != nil {
-		c.t.Fatalf("the nodes do not know %s: %v", what, err)
+		c.t.Fatalf("not all nodes know the master of slot %d to be %s: %v", slot, what, err)
 	}
-	return c.at(addr)
+	return agreed
 }
 
 // masters returns the living nodes that are masters.
@@ -211,17 +249,6 @@ func (c *Cluster) anyone() *Server {
 		c.t.Fatal("no node lives")
 	}
 	return living[0]
-}
-
-func (c *Cluster) at(addr string) *Server {
-	c.t.Helper()
-	for _, s := range c.nodes {
-		if s.Addr() == addr {
-			return s
-		}
-	}
-	c.t.Fatalf("the cluster has no node at %s", addr)
-	return nil
 }
 
 // slotRange is a range of slots and the addresses that have it, the master's

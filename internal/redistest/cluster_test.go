@@ -2,6 +2,7 @@ package redistest_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,4 +123,43 @@ func TestSharedCluster(t *testing.T) {
 	if got := b.MasterOf(b.Slot(key)).MustDo("GET", key); got != "1" {
 		t.Errorf("the key of this test: %v", got)
 	}
+}
+
+func TestClusterBehindProxies(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t, redistest.ClusterOptions{})
+	proxies := c.Proxies()
+	slot := c.Slot("k")
+	for i, p := range proxies {
+		if !strings.Contains(c.URL(), p.Addr()) {
+			t.Errorf("%s is not in %s", p.Addr(), c.URL())
+		}
+		_, err := through(t, p).Do("INCR", "k")
+		if c.Node(i) == c.MasterOf(slot) {
+			if err != nil {
+				t.Errorf("the owner answers %v", err)
+			}
+			continue
+		}
+		j := slices.Index(c.Nodes(), c.MasterOf(slot))
+		if refused, ok := errors.AsType[redistest.ReplyError](err); !ok || !strings.HasSuffix(refused.Error(), proxies[j].Addr()) {
+			t.Errorf("node %d answers %v, want MOVED to the proxy %s", i, err, proxies[j].Addr())
+		}
+	}
+}
+
+func TestClusterOnHosts(t *testing.T) {
+	t.Parallel()
+	n := redistest.NewNetwork(t, 3)
+	// Node i and its replica stand on different hosts.
+	c := redistest.StartCluster(t, redistest.ClusterOptions{
+		Masters: 4, Replicas: 1, NodeTimeout: time.Second, Hosts: n.Hosts(),
+	})
+	old, replica := c.Node(1), c.Node(5)
+	n.Cut(1)
+	old.Await("cluster_state:fail", "CLUSTER", "INFO")
+	replica.Await("role:master", "INFO", "replication")
+	n.Heal(1)
+	c.AwaitMaster(4096, replica)
+	old.Await("role:slave", "INFO", "replication")
 }
