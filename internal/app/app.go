@@ -15,7 +15,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -64,9 +63,9 @@ type App struct {
 	addr   net.Addr
 	admin  net.Addr
 
-	followers []*follower
-	cleanups  []cleanup
-	failed    chan error // capacity: one error of each of two listeners
+	loops    *loops
+	cleanups []cleanup
+	failed   chan error // capacity: one error of each of two listeners
 }
 
 // cleanup undoes one step of Start.
@@ -147,11 +146,9 @@ func (a *App) start(ctx context.Context) error {
 	if a.first, err = firstStart(ctx, a.engine, a.o); err != nil {
 		return err
 	}
-	endFeed := a.runLoops()
-	for _, f := range a.followers {
-		if err := f.locate(ctx); err != nil {
-			return fmt.Errorf("find where other tokens go on: %w", err)
-		}
+	endFeed, err := a.runLoops(ctx)
+	if err != nil {
+		return err
 	}
 	m := newMetrics(a.store.About(), a.o.Version)
 	if err := a.serveAdmin(ctx, m); err != nil {
@@ -175,11 +172,17 @@ func (a *App) openStore() (err error) {
 	return nil
 }
 
-// runLoops starts the feed, the timers and the followers. The returned function
-// ends the feed's subscriptions, which answers long polls and closes streams.
-func (a *App) runLoops() (endFeed func()) {
+// runLoops starts the feed and everything that happens by itself. The returned
+// function ends the feed's subscriptions, which answers long polls and closes
+// streams.
+func (a *App) runLoops(ctx context.Context) (endFeed func(), err error) {
+	a.loops = newLoops(a.engine, a.store, a.log)
+	if err := a.loops.begin(ctx); err != nil {
+		return nil, err
+	}
 	a.feed = feed.New(feed.Options{
-		Store: a.store, Event: a.engine.Event, Observe: a.engine.Observe, Refresh: a.engine.RefreshPartition, PartitionOf: a.engine.PartitionOf, Logger: a.log,
+		Store: a.store, Event: a.engine.Event, Observe: a.engine.Observe, Moved: a.loops.wake,
+		Refresh: a.engine.RefreshPartition, PartitionOf: a.engine.PartitionOf, Logger: a.log,
 	})
 	feedCtx, endFeed := context.WithCancel(context.Background())
 	a.background("feed", endFeed, func() {
@@ -187,45 +190,10 @@ func (a *App) runLoops() (endFeed func()) {
 			a.log.Error("the feed ended", "error", err)
 		}
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	hint, unwatch := a.watchAll(ctx)
-	loop := timers{tick: a.engine.Tick, hint: hint, log: a.log}
-	a.background("timers", cancel, func() {
-		loop.run(ctx)
-		unwatch()
-	})
-	for p := range a.store.About().Partitions {
-		f := &follower{engine: a.engine, store: a.store, partition: store.Partition(p), log: a.log}
-		a.followers = append(a.followers, f)
-		ctx, cancel := context.WithCancel(context.Background())
-		a.background("follower", cancel, func() { f.run(ctx) })
-		a.atStop("follower's position", f.save)
-	}
-	return endFeed
-}
-
-// watchAll merges the hints of all partitions.
-func (a *App) watchAll(ctx context.Context) (<-chan struct{}, func()) {
-	merged := make(chan struct{}, 1) // a hint waits here while the loop is busy
-	var all sync.WaitGroup
-	for p := range a.store.About().Partitions {
-		hint, stop := a.store.Watch(store.Partition(p))
-		all.Go(func() {
-			defer stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-hint:
-				}
-				select {
-				case merged <- struct{}{}:
-				default:
-				}
-			}
-		})
-	}
-	return merged, all.Wait
+	a.atStop("what the loops keep", a.loops.end)
+	loopsCtx, endLoops := context.WithCancel(context.Background())
+	a.background("loops", endLoops, func() { a.loops.run(loopsCtx) })
+	return endFeed, nil
 }
 
 // background runs a loop until Stop, which waits for its end.
@@ -254,17 +222,7 @@ func (a *App) atStop(name string, run func(context.Context) error) {
 // follows from events. It returns how long until the next thing is due by the
 // store's clock; 0 = nothing is known. The loops do the same by themselves, a
 // little later; this is for tests that move the store's clock.
-func (a *App) Settle(ctx context.Context) (wait time.Duration, err error) {
-	if _, err := a.engine.Tick(ctx); err != nil {
-		return 0, err
-	}
-	for _, f := range a.followers {
-		if err := f.drain(ctx); err != nil {
-			return 0, err
-		}
-	}
-	return a.engine.Tick(ctx) // what the followers did may be due already
-}
+func (a *App) Settle(ctx context.Context) (wait time.Duration, err error) { return a.loops.settle(ctx) }
 
 // Stop drains: no new connections, long polls answered, streams closed,
 // requests finished, loops ended, the store closed. Requests that outlast

@@ -22,11 +22,13 @@ const (
 )
 
 // follower hands every event of one partition to the engine's other_tokens, in
-// order and at least once, also over restarts.
+// order and at least once, also over restarts and from one process to the next.
 type follower struct {
 	engine    *engine.Engine
 	store     store.Store
 	partition store.Partition
+	owns      func() bool     // it is this process's to follow; nil = always
+	moved     <-chan struct{} // there may be something new, or something to own
 	log       *slog.Logger
 
 	mu    sync.Mutex // guards what follows; held by whoever drains
@@ -35,20 +37,19 @@ type follower struct {
 	saved store.Cursor
 }
 
-// run drains whenever the store hints, and at least once an idleTick.
+// run drains whenever it is told that something moved. Nothing else needs
+// looking for: the feed, which tells, looks by itself.
 func (f *follower) run(ctx context.Context) {
-	hint, stop := f.store.Watch(f.partition)
-	defer stop()
 	again := time.NewTimer(0)
 	defer again.Stop()
 	var lastSave time.Time
 	failing := false
 	for {
-		wait := idleTick
 		err := f.drain(ctx)
-		if err == nil && time.Since(lastSave) >= saveEvery {
+		save := f.unsaved()
+		if err == nil && save && time.Since(lastSave) >= saveEvery {
 			err = f.save(ctx)
-			lastSave = time.Now()
+			lastSave, save = time.Now(), false
 		}
 		if ctx.Err() != nil {
 			return
@@ -59,14 +60,17 @@ func (f *follower) run(ctx context.Context) {
 				f.log.ErrorContext(ctx, "other tokens of called holders cannot be moved", "error", err)
 			}
 		}
-		if err != nil {
-			wait = retryTick
+		again.Stop()
+		switch {
+		case err != nil:
+			again.Reset(retryTick)
+		case save:
+			again.Reset(saveEvery - time.Since(lastSave))
 		}
-		again.Reset(wait)
 		select {
 		case <-ctx.Done():
 			return
-		case <-hint:
+		case <-f.moved:
 		case <-again.C:
 		}
 	}
@@ -102,13 +106,24 @@ func (f *follower) find(ctx context.Context) error {
 		at.Partition = f.partition
 	}
 	f.at, f.found = at, true
+	if !known {
+		// Whoever goes on from here, after a crash too, must miss nothing.
+		return f.keep(ctx)
+	}
 	return nil
 }
 
-// drain handles everything up to the log's end.
+// drain handles everything up to the log's end, if that is this process's to
+// do. If it is no more, it keeps how far it came and forgets it: whoever owns
+// the partition goes on from there.
 func (f *follower) drain(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.owns != nil && !f.owns() {
+		err := f.keep(ctx)
+		f.found = false
+		return err
+	}
 	if err := f.find(ctx); err != nil {
 		return err
 	}
@@ -135,10 +150,22 @@ func (f *follower) drain(ctx context.Context) error {
 	}
 }
 
+// unsaved reports whether there is a position to save.
+func (f *follower) unsaved() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.found && f.at != f.saved
+}
+
 // save remembers the position if it moved.
 func (f *follower) save(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.keep(ctx)
+}
+
+// keep is save for whoever holds mu.
+func (f *follower) keep(ctx context.Context) error {
 	if !f.found || f.at == f.saved {
 		return nil
 	}

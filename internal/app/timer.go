@@ -3,14 +3,13 @@ package app
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 )
 
 // The pace of the timer loop.
 const (
-	// idleTick is how often the loop looks without being told to, less or more
-	// by a tenth so that many processes over one store spread out.
+	// idleTick is how often a loop looks without being told to, where there are
+	// not too many of them.
 	idleTick = 15 * time.Second
 	// retryTick is how soon it looks again after an error. The engine itself
 	// asks for a second while something due cannot be done.
@@ -27,6 +26,7 @@ const (
 type timers struct {
 	tick func(context.Context) (wait time.Duration, err error)
 	hint <-chan struct{} // something may be due sooner; nil = never
+	idle time.Duration   // how long it sleeps at most, less or more by a tenth
 	log  *slog.Logger
 }
 
@@ -48,7 +48,7 @@ func (t *timers) run(ctx context.Context) {
 				t.log.InfoContext(ctx, "timers run again")
 			}
 		}
-		alarm.Reset(pause(next, err))
+		alarm.Reset(t.pause(next, err))
 		if !t.wait(ctx, alarm) {
 			return
 		}
@@ -77,11 +77,11 @@ func (t *timers) wait(ctx context.Context, alarm *time.Timer) bool {
 
 // pause is how long to sleep when the next thing is due in wait (0 = nothing
 // known).
-func pause(wait time.Duration, err error) time.Duration {
+func (t *timers) pause(wait time.Duration, err error) time.Duration {
 	if err != nil {
 		return retryTick
 	}
-	idle := idleTick - idleTick/10 + rand.N(idleTick/5)
+	idle := jittered(t.idle)
 	if wait <= 0 {
 		return idle
 	}

@@ -17,7 +17,7 @@ func looks(t *testing.T, span time.Duration, hint <-chan struct{}, next func(n i
 	defer cancel()
 	began := time.Now()
 	var at []time.Duration
-	loop := timers{hint: hint, log: slog.New(slog.DiscardHandler), tick: func(context.Context) (time.Duration, error) {
+	loop := timers{hint: hint, idle: idleTick, log: slog.New(slog.DiscardHandler), tick: func(context.Context) (time.Duration, error) {
 		at = append(at, time.Since(began))
 		return next(len(at))
 	}}

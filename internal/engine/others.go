@@ -117,7 +117,8 @@ func (e *Engine) Consumed(ctx context.Context, name string, p store.Partition) (
 	return c, true, nil
 }
 
-// SaveConsumed remembers how far a consumer has come.
+// SaveConsumed remembers how far a consumer has come. One that is behind what
+// another process has remembered changes nothing.
 func (e *Engine) SaveConsumed(ctx context.Context, name string, c store.Cursor) error {
 	key := store.DocKey{Kind: store.DocConsumer, ID: name}
 	v, err := e.view(ctx, store.Ask{Partition: c.Partition, Docs: []store.DocKey{key}})
@@ -127,6 +128,10 @@ func (e *Engine) SaveConsumed(ctx context.Context, name string, c store.Cursor) 
 	var version uint64
 	if v.Docs[0] != nil {
 		version = v.Docs[0].Version
+		var had store.Cursor
+		if json.Unmarshal(v.Docs[0].Body, &had) == nil && had.Epoch == c.Epoch && had.Number >= c.Number {
+			return nil
+		}
 	}
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -136,5 +141,8 @@ func (e *Engine) SaveConsumed(ctx context.Context, name string, c store.Cursor) 
 		Partition: c.Partition,
 		Docs:      []store.DocWrite{{Doc: store.Doc{Key: key, Body: body}, Expect: version}},
 	})
+	if _, raced := refusedBy[store.DocAt](err); raced {
+		return nil // another process did
+	}
 	return storeError("save how far "+name+" is", err)
 }

@@ -30,7 +30,7 @@ type Options struct {
 	// the start and when it was cut; nil = nobody.
 	Refresh func(context.Context, store.Partition)
 	// Moved is called, and must not wait, after entries of a log were fanned
-	// out; nil = nobody.
+	// out, and when it was found at the start; nil = nobody.
 	Moved func(store.Partition)
 	// PartitionOf says in whose log the events of a site are, so that nobody
 	// reads more logs than are asked for; nil = they may be in any.

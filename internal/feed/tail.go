@@ -86,6 +86,7 @@ func (f *Feed) locate(ctx context.Context, p store.Partition) error {
 	// What was written between the loading of settings and this position is in
 	// neither; so they are loaded anew.
 	f.refresh(ctx, p)
+	f.moved(p)
 	if last {
 		close(f.located)
 	}
