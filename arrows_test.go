@@ -45,6 +45,11 @@ var arrows = []arrow{
 		outside: []string{"github.com/cockroachdb/pebble/v2"},
 	},
 	{
+		from:    "internal/store/redisstore",
+		to:      []string{".", "internal/order", "internal/store", "internal/store/ledger"},
+		outside: []string{"github.com/redis/rueidis"},
+	},
+	{
 		from:    "internal/store/storetest",
 		to:      []string{".", "internal/order", "internal/store", "internal/store/memstore"},
 		outside: []string{"github.com/google/go-cmp"},

@@ -21,10 +21,10 @@ import (
 type direct struct {
 	hall   *hall
 	engine *engine.Engine
-	at     store.Cursor // of what follows from events
+	at     []store.Cursor // by partition: of what follows from events
 	keys   map[string]dengxu.Key
 	events []dengxu.Event
-	heard  store.Cursor // of events
+	heard  []store.Cursor // by partition: of events
 }
 
 func newDirect(t *testing.T, h *hall) *direct {
@@ -197,15 +197,18 @@ func (d *direct) Read(ctx context.Context, q scenario.Question) (any, error) {
 }
 
 func (d *direct) Event(ctx context.Context, n int) (dengxu.Event, error) {
-	if n >= len(d.events) {
-		page, err := d.hall.store.Events(ctx, d.heard, 1000)
+	for p := range d.heard {
+		if n < len(d.events) {
+			break
+		}
+		page, err := d.hall.store.Events(ctx, d.heard[p], 1000)
 		if err != nil {
 			return dengxu.Event{}, err
 		}
 		for _, ev := range page.Events {
-			d.events = append(d.events, d.engine.Event(d.heard, ev))
+			d.events = append(d.events, d.engine.Event(d.heard[p], ev))
 		}
-		d.heard = page.End
+		d.heard[p] = page.End
 	}
 	if n >= len(d.events) {
 		return dengxu.Event{}, io.EOF
@@ -216,9 +219,16 @@ func (d *direct) Event(ctx context.Context, n int) (dengxu.Event, error) {
 // listen makes events count from now. An unknown cursor is answered with the
 // log's end.
 func (d *direct) listen(ctx context.Context) error {
-	page, err := d.hall.store.Events(ctx, store.Cursor{}, 1)
-	d.at, d.heard = page.End, page.End
-	return err
+	d.at = make([]store.Cursor, d.hall.store.About().Partitions)
+	for p := range d.at {
+		page, err := d.hall.store.Events(ctx, store.Cursor{Partition: store.Partition(p)}, 1)
+		if err != nil {
+			return err
+		}
+		d.at[p] = page.End
+	}
+	d.heard = slices.Clone(d.at)
+	return nil
 }
 
 func (d *direct) MoveTo(ctx context.Context, t time.Time, late bool) error {
@@ -230,22 +240,32 @@ func (d *direct) settle(ctx context.Context) (time.Duration, error) {
 	if _, err := d.engine.Tick(ctx); err != nil {
 		return 0, err
 	}
-	for {
-		page, err := d.hall.store.Events(ctx, d.at, 100)
-		if err != nil {
+	for p := range d.at {
+		if err := d.follow(ctx, &d.at[p]); err != nil {
 			return 0, err
 		}
-		d.at = page.End
+	}
+	return d.engine.Tick(ctx)
+}
+
+// follow does what follows from the events of a partition.
+func (d *direct) follow(ctx context.Context, at *store.Cursor) error {
+	for {
+		page, err := d.hall.store.Events(ctx, *at, 100)
+		if err != nil {
+			return err
+		}
+		*at = page.End
 		if page.Reset {
 			continue
 		}
 		if len(page.Events) == 0 {
-			return d.engine.Tick(ctx)
+			return nil
 		}
 		for _, ev := range page.Events {
 			d.engine.Observe(ctx, ev)
 			if err := d.engine.OtherTokens(ctx, ev); err != nil {
-				return 0, err
+				return err
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func TestPlayFindsWhatIsWrong(t *testing.T) {
 		if err == nil {
 			clock := storetest.NewClock()
 			clock.Advance(story.Starts.Sub(clock.Wall()))
-			h, _ := halls["memory"](clock)
+			h, _ := halls["memory"](t, clock)
 			err = scenario.Play(t.Context(), story, newDirect(t, h))
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), "t.story"+c.want) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,22 +14,70 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/redistest"
 	"github.com/dengxu/dengxu/internal/scenario"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/memstore"
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
+	"github.com/dengxu/dengxu/internal/store/redisstore"
 	"github.com/dengxu/dengxu/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Connections to nodes that left a cluster are closed 5 s later, whether
+	// the client is closed or not.
+	goleak.VerifyTestMain(redistest.Main(m), goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
+}
+
+// clusterShare is how many stories there are for one that is played on a
+// cluster too; all are in the long tests. It is the same store over other
+// servers, so that a third of them tells whether it works at all.
+func clusterShare() int {
+	if storetest.Torture() {
+		return 1
+	}
+	return 3
+}
 
 // hall is one store and the clock that it reads.
 type hall struct {
 	clock *storetest.Clock
+	asked sync.RWMutex // held while the store is asked over a network, and by whoever turns the clock
 	store store.Store
 	// open opens the store again after Close; nil means that it must not be
 	// closed, because nothing of it would be left.
 	open func() (store.Store, error)
+}
+
+// still is a store that time stands for while it is asked: an answer that is
+// minutes on its way would look like a clock that was set.
+type still struct {
+	store.Store
+	asked *sync.RWMutex
+}
+
+func (s still) Commit(ctx context.Context, b store.Batch) (store.Result, error) {
+	s.asked.RLock()
+	defer s.asked.RUnlock()
+	return s.Store.Commit(ctx, b)
+}
+
+func (s still) View(ctx context.Context, a store.Ask) (store.View, error) {
+	s.asked.RLock()
+	defer s.asked.RUnlock()
+	return s.Store.View(ctx, a)
+}
+
+func (s still) List(ctx context.Context, a store.ListAsk) (store.Page, error) {
+	s.asked.RLock()
+	defer s.asked.RUnlock()
+	return s.Store.List(ctx, a)
+}
+
+func (s still) Due(ctx context.Context, p store.Partition, limit int) (store.Due, error) {
+	s.asked.RLock()
+	defer s.asked.RUnlock()
+	return s.Store.Due(ctx, p, limit)
 }
 
 // keep is a store that outlives the server over it.
@@ -37,11 +86,18 @@ type keep struct{ store.Store }
 func (keep) Close() error { return nil }
 
 // halls are the stores that every story is played on.
-var halls = map[string]func(*storetest.Clock) (*hall, error){
-	"memory": func(c *storetest.Clock) (*hall, error) {
+var halls = map[string]func(*testing.T, *storetest.Clock) (*hall, error){
+	"memory": func(_ *testing.T, c *storetest.Clock) (*hall, error) {
 		return &hall{clock: c, store: memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})}, nil
 	},
-	"pebble": func(c *storetest.Clock) (*hall, error) {
+	"redis": func(t *testing.T, c *storetest.Clock) (*hall, error) {
+		return onRedis(t, c, redistest.Shared(t).URL(), 0)
+	},
+	// Eight partitions have sites of stories in each third of the slots.
+	"cluster": func(t *testing.T, c *storetest.Clock) (*hall, error) {
+		return onRedis(t, c, redistest.SharedCluster(t).URL(), 8)
+	},
+	"pebble": func(_ *testing.T, c *storetest.Clock) (*hall, error) {
 		// In a file system in memory: what a disk does is tested with the store.
 		fs := vfs.NewMem()
 		open := func() (store.Store, error) {
@@ -50,6 +106,22 @@ var halls = map[string]func(*storetest.Clock) (*hall, error){
 		s, err := open()
 		return &hall{clock: c, store: s, open: open}, err
 	},
+}
+
+// onRedis is a hall under keys of its own. The story's clock stands in for the
+// server's.
+func onRedis(t *testing.T, c *storetest.Clock, url string, partitions int) (*hall, error) {
+	t.Helper()
+	prefix, h := redistest.Prefix(t), &hall{clock: c}
+	h.open = func() (store.Store, error) {
+		s, err := redisstore.Open(t.Context(), redisstore.Options{
+			URL: url, Prefix: prefix, Partitions: partitions, Wall: c.Wall, Mono: c.Mono,
+		})
+		return still{s, &h.asked}, err
+	}
+	var err error
+	h.store, err = h.open()
+	return h, err
 }
 
 func (h *hall) reopen() (err error) {
@@ -67,8 +139,13 @@ func (h *hall) reopen() (err error) {
 // Settle does what is due now, and says in how long the next thing is.
 func (h *hall) moveTo(ctx context.Context, t time.Time, late bool, settle func(context.Context) (time.Duration, error)) error {
 	left := func() time.Duration { return t.Sub(h.clock.Wall()) }
+	advance := func(d time.Duration) {
+		h.asked.Lock()
+		defer h.asked.Unlock()
+		h.clock.Advance(d)
+	}
 	if late {
-		h.clock.Advance(left())
+		advance(left())
 		return nil
 	}
 	for {
@@ -79,7 +156,7 @@ func (h *hall) moveTo(ctx context.Context, t time.Time, late bool, settle func(c
 		if wait <= 0 || wait > left() {
 			wait = left()
 		}
-		h.clock.Advance(wait)
+		advance(wait)
 	}
 }
 
@@ -113,7 +190,10 @@ func TestStories(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stories: %v", err)
 	}
-	for _, file := range files {
+	if clusterShare() > 1 {
+		t.Logf("on a cluster: every %drd story; make torture plays all", clusterShare())
+	}
+	for i, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -125,6 +205,9 @@ func TestStories(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".story")
 		for hall := range halls {
+			if hall == "cluster" && i%clusterShare() != 0 {
+				continue
+			}
 			for _, how := range []string{"direct", "http"} {
 				if story.Only != "" && story.Only != how {
 					continue
@@ -190,7 +273,7 @@ func playOn(t *testing.T, story *scenario.Story, name, how string) {
 	t.Helper()
 	clock := storetest.NewClock()
 	clock.Advance(story.Starts.Sub(clock.Wall()))
-	h, err := halls[name](clock)
+	h, err := halls[name](t, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
