@@ -45,6 +45,11 @@ const (
 	EventCounterState   EventType = "counter.state_changed"
 	EventKeyChanged     EventType = "key.changed"
 	EventClockStepped   EventType = "partition.clock_stepped"
+	// EventWritesLost says that the database lost changes that had been
+	// acknowledged. Its data counts them: events (at least), joins,
+	// numbers_burned (nobody has them), numbers_repeated and calls_repeated
+	// (given or made twice), and names the new epoch. Cursors begin anew.
+	EventWritesLost EventType = "partition.writes_lost"
 )
 
 // Event is one committed change. Its ID is an opaque cursor: reading after it

@@ -22,6 +22,7 @@ var words = []string{
 	"delay", "deferred", "other_token", "appointment",
 	"ordinary", "VIP", "holder", "public", "timer", "day_end",
 	"site", "site_state", "queue", "queue_state", "counter", "counter_state", "key",
+	"partition.writes_lost",
 }
 
 var wordNumbers = func() map[string]uint64 {

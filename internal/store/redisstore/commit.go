@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/redis/rueidis"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -22,6 +25,7 @@ func isUnavailable(err error) bool { return errors.Is(err, store.ErrUnavailable)
 // commitCall is one batch on its way.
 type commitCall struct {
 	batch store.Batch
+	until time.Time     // when it should have its answer
 	done  chan struct{} // closed when result and err are set
 	res   store.Result
 	err   error
@@ -38,7 +42,12 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 	if err := errors.Join(ledger.Check(b.Partition, &b), checkOp(b.Op)); err != nil {
 		return store.Result{}, err
 	}
-	c := &commitCall{batch: b, done: make(chan struct{})}
+	if p.waiting.Add(1) > waitingMost {
+		p.waiting.Add(-1)
+		return store.Result{}, fmt.Errorf("%w: %d commits wait already", store.ErrUnavailable, waitingMost)
+	}
+	defer p.waiting.Add(-1)
+	c := &commitCall{batch: b, until: soon(), done: make(chan struct{})}
 	select {
 	case p.commits <- c:
 	case <-ctx.Done():
@@ -50,6 +59,12 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 	case <-c.done:
 	case <-ctx.Done():
 		return store.Result{}, fmt.Errorf("%w: %w", store.ErrUnknown, ctx.Err())
+	case <-s.stopped:
+		select {
+		case <-c.done:
+		default: // nobody took it any more
+			return store.Result{}, store.ErrClosed
+		}
 	}
 	if c.err == nil && c.res.Replayed {
 		c.res.Tokens, c.err = p.known(ctx, c.replay)
@@ -65,11 +80,14 @@ func (p *part) commitLoop() {
 		select {
 		case first = <-p.commits:
 		case <-p.s.closing.Done():
-			p.refuseRest()
 			return
 		}
 		at := <-p.slots
 		group := p.gather(first)
+		if len(group) == 0 {
+			p.slots <- at
+			continue
+		}
 		p.s.running.Go(func() {
 			p.send(at, group)
 			p.slots <- at
@@ -77,33 +95,30 @@ func (p *part) commitLoop() {
 	}
 }
 
-// gather takes what waits behind the first.
+// gather takes what waits behind the first. What has waited too long, because
+// nothing was answered, is refused.
 func (p *part) gather(first *commitCall) []*commitCall {
-	group := append(make([]*commitCall, 0, groupMost), first)
-	tokens := len(first.batch.Tokens) + first.batch.Picks()
+	group := make([]*commitCall, 0, groupMost)
+	tokens, now := 0, time.Now() //nolint:forbidigo // how long to wait, no time of a record
+	add := func(c *commitCall) {
+		if now.After(c.until) {
+			c.err = fmt.Errorf("%w: redis gave no answer", store.ErrUnavailable)
+			close(c.done)
+			return
+		}
+		group = append(group, c)
+		tokens += len(c.batch.Tokens) + c.batch.Picks()
+	}
+	add(first)
 	for len(group) < groupMost && tokens < groupTokens {
 		select {
 		case c := <-p.commits:
-			group = append(group, c)
-			tokens += len(c.batch.Tokens) + c.batch.Picks()
+			add(c)
 		default:
 			return group
 		}
 	}
 	return group
-}
-
-// refuseRest answers what was handed over but will not be sent.
-func (p *part) refuseRest() {
-	for {
-		select {
-		case c := <-p.commits:
-			c.err = store.ErrClosed
-			close(c.done)
-		default:
-			return
-		}
-	}
 }
 
 // send has one group judged and hands out the answers.
@@ -126,10 +141,14 @@ func (p *part) send(at *slot, group []*commitCall) {
 // again.
 func (p *part) judge(at *slot, group []*commitCall) error {
 	s := p.scriptFor(group)
+	until := group[0].until
+	if soonest := time.Now().Add(least); until.Before(soonest) { //nolint:forbidigo // as in gather
+		until = soonest
+	}
 	for range 4 {
 		packed := p.packGroup(at, group)
-		reply, err := p.call(p.s.closing, true, func(ctx context.Context) ([]byte, error) {
-			return s.run(ctx, p.s.client, p.keys, packed, p.try())
+		reply, err := p.call(p.s.working, until, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+			return s.run(ctx, c, p.keys, packed, p.try())
 		})
 		if err != nil {
 			return err
@@ -138,9 +157,11 @@ func (p *part) judge(at *slot, group []*commitCall) error {
 		u.array()
 		switch word := u.text(); word {
 		case "ok":
-			return p.deliver(u, group)
+			at.answered.Store(at.call)
+			p.wrote.Store(true)
+			return p.deliver(u, at, group)
 		case "epoch", "behind":
-			if err := p.fence(p.s.closing); err != nil {
+			if err := p.fence(p.s.working); err != nil {
 				return err
 			}
 		case "stale":
@@ -171,18 +192,18 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	need := cells{}
 	need.add(keyState, "m")
 	need.add(keyState, "s")
-	need.add(keyState, "q"+at.name)
 	bucket := p.marks.lastArrival() + 1
 	need.add(keyState, fmt.Sprint("i", bucket/64))
 	for _, c := range group {
 		packBatch(batches, need, &c.batch)
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
-	w.fields(6)
+	w.fields(7)
 	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
 	w.fieldInt("event", p.marks.lastEvent())
 	w.fieldText("process", at.name)
 	w.fieldInt("call", at.call)
+	p.packSlots(w, need)
 	w.text("fields")
 	need.pack(w)
 	w.text("batches")
@@ -191,7 +212,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 }
 
 // deliver reads the answers of a group.
-func (p *part) deliver(u *unpacker, group []*commitCall) error {
+func (p *part) deliver(u *unpacker, at *slot, group []*commitCall) error {
 	now := p.answered(u)
 	if n := u.array(); n != len(group) {
 		u.fail(fmt.Sprintf("%d answers for %d batches", n, len(group)))
@@ -201,6 +222,7 @@ func (p *part) deliver(u *unpacker, group []*commitCall) error {
 		if u.err != nil {
 			return u.err
 		}
+		p.recent.keep(at, c)
 	}
 	p.watch.hint()
 	return nil
@@ -325,26 +347,3 @@ func (p *part) resultToken(u *unpacker, w *store.TokenWrite, now int64) (store.T
 	}
 	return t, nil
 }
-
-// fence makes this process and the server agree on the epoch and the numbers.
-func (p *part) fence(ctx context.Context) error {
-	reply, err := p.call(ctx, true, func(ctx context.Context) ([]byte, error) {
-		return p.s.scripts.fence.run(ctx, p.s.client, p.keys, string(p.marks.pack()))
-	})
-	if err != nil {
-		return err
-	}
-	u := &unpacker{buf: reply}
-	u.array()
-	epoch, event, lost, raised := u.int(), u.int(), u.int(), u.int()
-	if u.err != nil {
-		return u.err
-	}
-	p.epoch.Store(uint64(epoch)) //nolint:gosec // 48 bits
-	p.marks.see(0, 0, event)
-	if lost > 0 || raised > 0 {
-		p.s.opts.Logger.Error("redis lost commits that were acknowledged", "partition", p.id, "events", lost, "numbers_burned", raised)
-	}
-	return nil
-}
-

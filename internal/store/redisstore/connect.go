@@ -25,7 +25,7 @@ func connect(raw string) (c rueidis.Client, cluster bool, err error) {
 	o.DisableRetry = true // repeats carry the number of the call, so they are ours
 	o.DisableCache = true
 	o.Dialer = net.Dialer{Timeout: time.Second, KeepAlive: time.Second}
-	o.ConnWriteTimeout = attempt
+	o.ConnWriteTimeout = silence
 	o.ClusterOption.MaxMovedRedirections = 5
 	c, err = rueidis.NewClient(o)
 	if err != nil {
@@ -76,9 +76,12 @@ func outcome(err error) error {
 				return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 			}
 		}
+		if strings.Contains(e.Error(), "max number of clients") {
+			return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		}
 		return err // a script failed: a defect
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" || errors.Is(err, rueidis.ErrNoSlot) {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnknown, err)

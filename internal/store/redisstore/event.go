@@ -17,8 +17,8 @@ func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (stor
 		return store.EventPage{}, err
 	}
 	number := strconv.FormatUint(min(after.Number, 1<<48), 10)
-	reply, err := p.call(ctx, true, func(ctx context.Context) ([]byte, error) {
-		return s.scripts.events.run(ctx, s.client, p.keys, number, strconv.Itoa(max(limit, 1)))
+	reply, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+		return s.scripts.events.run(ctx, c, p.keys, number, strconv.Itoa(max(limit, 1)))
 	})
 	if err != nil {
 		return store.EventPage{}, err
@@ -104,13 +104,13 @@ func (s *Store) listen() {
 			channels = append(channels, name)
 		}
 		s.running.Go(func() {
-			s.subscribe(byChannel, s.client.B().Subscribe().Channel(channels...).Build())
+			s.subscribe(byChannel, s.client().B().Subscribe().Channel(channels...).Build())
 		})
 		return
 	}
 	// A sharded subscription is of one slot.
 	for name := range byChannel {
-		s.running.Go(func() { s.subscribe(byChannel, s.client.B().Ssubscribe().Channel(name).Build()) })
+		s.running.Go(func() { s.subscribe(byChannel, s.client().B().Ssubscribe().Channel(name).Build()) })
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *Store) listen() {
 func (s *Store) subscribe(parts map[string]*part, cmd rueidis.Completed) {
 	cmd = cmd.Pin()
 	for s.closing.Err() == nil {
-		err := s.client.Receive(s.closing, cmd, func(m rueidis.PubSubMessage) {
+		err := s.client().Receive(s.closing, cmd, func(m rueidis.PubSubMessage) {
 			if p := parts[m.Channel]; p != nil {
 				p.watch.hint()
 			}

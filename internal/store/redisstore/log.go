@@ -15,6 +15,7 @@ const (
 	entryToken        // an event about a token that the batch wrote
 	entryCall         // a picked token
 	entryStep         // a step of the clock
+	entryLost         // the server lost commits
 )
 
 // packEvent writes an event without what only the store knows: its number and
@@ -73,6 +74,8 @@ func decodeEvent(part store.Partition, r *reader, number uint64, now int64) (*st
 		t.Arrival, t.Number = r.number(5), int64(r.number(6)) //nolint:gosec // 48 bits
 	case entryStep:
 		return decodeStep(r, number, now)
+	case entryLost:
+		return decodeLost(r, number, now), nil
 	default:
 		return nil, fmt.Errorf("log has an entry of kind %d: %w", kind, store.ErrDamaged)
 	}
@@ -104,6 +107,13 @@ func decodeStep(r *reader, number uint64, now int64) (*store.Event, error) {
 		return nil, fmt.Errorf("log has a step of %q ms: %w", by, store.ErrDamaged)
 	}
 	return new(store.Step{By: ms, Did: store.StepDid(did)}.Event(number, now)), nil
+}
+
+func decodeLost(r *reader, number uint64, now int64) *store.Event {
+	epoch, events, joins, burned, repeated, calls := r.number(6), r.number(6), r.number(6), r.number(6), r.number(6), r.number(6)
+	data := fmt.Appendf(nil, `{"epoch":%d,"events":%d,"joins":%d,"numbers_burned":%d,"numbers_repeated":%d,"calls_repeated":%d}`,
+		epoch, events, joins, burned, repeated, calls)
+	return &store.Event{Number: number, At: now, Type: dengxu.EventWritesLost, Data: data}
 }
 
 // firstOf is the number of the first event of an entry.

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,19 +22,27 @@ type part struct {
 	marks marks
 	seen  seen
 
-	commits chan *commitCall // unbuffered but for what fills the next group
-	views   chan *viewCall
-	slots   chan *slot // one for each group of commits that may be on its way
-	looks   chan struct{}
-	watch   watchers
+	commits  chan *commitCall // unbuffered but for what fills the next group
+	waiting  atomic.Int64     // commits that have no answer yet
+	views    chan *viewCall
+	slots    chan *slot // one for each group of commits that may be on its way
+	all      [inFlight]*slot
+	looks    chan struct{}
+	watch    watchers
+	recent   recent
+	failing  atomic.Int64 // since when no call had an answer, ns; 0 = the last one had
+	wrote    atomic.Bool  // since the last sweep
+	sweeping uint64       // cursor of the next page of marks; of tend
+	fencing  sync.Mutex   // one at a time compares what was lost
 }
 
 // slot is a place for one group on its way. Redis remembers the last call of
 // each slot and its answer, so that a call whose answer was lost is repeated
 // without a second effect.
 type slot struct {
-	name string // of the process and the slot
-	call int64  // number of the last call
+	name     string       // of the process and the slot
+	call     int64        // number of the last call; of who has the slot
+	answered atomic.Int64 // number of the last call that was answered
 }
 
 func newPart(s *Store, id store.Partition, keys []string) *part {
@@ -47,7 +54,8 @@ func newPart(s *Store, id store.Partition, keys []string) *part {
 		looks:   make(chan struct{}, inFlight),
 	}
 	for i := range inFlight {
-		p.slots <- &slot{name: s.process + string([]byte{byte(i)})}
+		p.all[i] = &slot{name: s.process + string([]byte{byte(i)})}
+		p.slots <- p.all[i]
 		p.looks <- struct{}{}
 	}
 	return p
@@ -97,26 +105,6 @@ func (m *marks) number(field string, day int, n int64) {
 		m.series = make(map[string]daily)
 	}
 	m.series[field] = daily{day, n}
-}
-
-// pack writes the marks for fence.lua.
-func (m *marks) pack() []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := &packer{}
-	p.fields(4)
-	p.fieldInt("arrival", m.arrival)
-	p.fieldInt("call", m.call)
-	p.fieldInt("event", m.event)
-	p.text("series")
-	p.array(len(m.series))
-	for field, d := range m.series {
-		p.array(3)
-		p.text(field)
-		p.int(int64(d.day))
-		p.int(d.n)
-	}
-	return p.buf
 }
 
 // seen is what this process knows of the server's clock: what it showed last,
@@ -173,45 +161,4 @@ func (p *part) answered(u *unpacker) (now int64) {
 	halves, t, steps := u.int(), u.int(), u.int()
 	p.seen.see(t, steps, halves, p.s.opts.Mono())
 	return halves >> 1
-}
-
-// call runs a script until it has an answer, for as long as patience lasts.
-// repeat says whether it may be run again after an answer was lost. The last
-// error tells whether anything may have happened: once one attempt's outcome
-// is unknown, it stays so.
-func (p *part) call(ctx context.Context, repeat bool, run func(context.Context) ([]byte, error)) ([]byte, error) {
-	deadline := time.Now().Add(patience) //nolint:forbidigo // how long to wait, no time of a record
-	var unknown error
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
-		actx, cancel := context.WithTimeout(ctx, attempt)
-		reply, err := run(actx)
-		cancel()
-		if err == nil {
-			return reply, nil
-		}
-		err = outcome(err)
-		switch {
-		case isUnknown(err):
-			unknown = err
-			if !repeat {
-				return nil, err
-			}
-		case !isUnavailable(err):
-			return nil, err
-		}
-		if time.Now().Add(pause).After(deadline) { //nolint:forbidigo // as above
-			if unknown != nil {
-				return nil, unknown
-			}
-			return nil, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			if unknown != nil {
-				return nil, unknown
-			}
-			return nil, err
-		}
-	}
 }

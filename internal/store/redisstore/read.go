@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/redis/rueidis"
+
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -48,10 +50,9 @@ func (s *Store) Docs(ctx context.Context, partition store.Partition) ([]store.Do
 // scan calls each for the fields of a hash; a field that stands all the time
 // is seen, maybe more than once.
 func (p *part) scan(ctx context.Context, key int, each func(field, value string) error) error {
-	c := p.s.client
 	for cursor := uint64(0); ; {
 		var fields []string
-		_, err := p.call(ctx, true, func(ctx context.Context) ([]byte, error) {
+		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
 			e, err := c.Do(ctx, c.B().Hscan().Key(p.keys[key-1]).Cursor(cursor).Count(500).Build()).AsScanEntry()
 			if err == nil {
 				cursor, fields = e.Cursor, e.Elements

@@ -18,8 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -48,16 +46,23 @@ const format = "1"
 // Store is a store in Redis. It is safe for concurrent use.
 type Store struct {
 	opts    Options
-	client  rueidis.Client
+	link    atomic.Pointer[link]
 	cluster bool
 	scripts *scripts
 	process string // names this process in the partitions' state
 	parts   []*part
 
+	gate     chan struct{} // bounds the calls under way
+	renewing sync.Mutex    // guards renewed
+	renewed  time.Time     // when the client was last replaced
+	losses   losses
+
 	closed  atomic.Bool
 	closing context.Context // ends when the store closes
 	end     context.CancelFunc
+	working context.Context // does not end: what was begun is finished
 	running sync.WaitGroup
+	stopped chan struct{} // closed when nobody answers any more
 }
 
 // Open connects and creates the partitions of a new store. It returns an error
@@ -83,8 +88,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	var id [6]byte
 	_, _ = rand.Read(id[:]) // never fails
-	s := &Store{opts: o, client: client, cluster: cluster, scripts: newScripts(publish), process: string(id[:])}
-	s.closing, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s := &Store{
+		opts: o, cluster: cluster, scripts: newScripts(publish), process: string(id[:]),
+		gate: make(chan struct{}, atOnce), stopped: make(chan struct{}), working: context.WithoutCancel(ctx),
+	}
+	s.link.Store(&link{client})
+	s.closing, s.end = context.WithCancel(s.working)
 	if err := s.openParts(ctx); err != nil {
 		s.end()
 		client.Close()
@@ -94,6 +103,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.running.Go(p.commitLoop)
 		s.running.Go(p.viewLoop)
 	}
+	s.running.Go(s.tend)
 	s.listen()
 	return s, nil
 }
@@ -124,7 +134,7 @@ func (s *Store) openParts(ctx context.Context) error {
 func (s *Store) openPart(ctx context.Context, i, n int) (*part, int, error) {
 	p := newPart(s, store.Partition(i), partitionKeys(s.opts.Prefix, i, n)) //nolint:gosec // at most 256
 	epoch := fmt.Sprint(time.Now().Unix())                                  //nolint:forbidigo // another store begins another log
-	reply, err := s.scripts.create.run(ctx, s.client, p.keys, epoch, format, fmt.Sprint(n), s.wall())
+	reply, err := s.scripts.create.run(ctx, s.client(), p.keys, epoch, format, fmt.Sprint(n), s.wall(), s.process)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open partition %d: %w", i, err)
 	}
@@ -159,14 +169,17 @@ func (s *Store) About() store.About {
 	}
 }
 
-// Close ends what is being written and releases the connections.
+// Close waits for what is being written, at most a few seconds, and releases
+// the connections.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
 	s.end()
 	s.running.Wait()
-	s.client.Close()
+	close(s.stopped)
+	s.leave()
+	s.client().Close()
 	return nil
 }
 
@@ -183,14 +196,6 @@ func (s *Store) ready(ctx context.Context, p store.Partition) (*part, error) {
 	}
 	return s.parts[p], nil
 }
-
-// attempt is how long one call of a script may take, and patience how long a
-// call is repeated before it fails.
-const (
-	attempt  = 2 * time.Second
-	patience = 2500 * time.Millisecond
-)
-
 
 // pause waits a little, or until the store closes.
 func (s *Store) pause() {

@@ -29,7 +29,7 @@ var (
 
 // scripts are all scripts of one store: publish is how hints are sent.
 type scripts struct {
-	commit, free, tick, view, due, list, events, create, fence *script
+	commit, free, tick, view, due, list, events, create, fence, sweep *script
 }
 
 func newScripts(publish string) *scripts {
@@ -44,8 +44,9 @@ func newScripts(publish string) *scripts {
 		due:    newScript("#!lua flags=no-writes", "", []string{"meta", "clock", "cell"}, "due"),
 		list:   newScript("#!lua flags=no-writes", "", []string{"meta", "clock", "cell", "record"}, "list"),
 		events: newScript("#!lua flags=no-writes", "", []string{"meta", "cell"}, "events"),
-		create: newScript("#!lua", "", []string{"meta", "clock", "cell"}, "create"),
-		fence:  newScript("#!lua flags=allow-oom", prelude, []string{"meta", "cell", "log"}, "fence"),
+		create: newScript("#!lua", "", []string{"meta", "clock", "cell", "found"}, "create"),
+		fence:  newScript("#!lua flags=allow-oom", prelude, []string{"meta", "clock", "cell", "found", "log"}, "fence"),
+		sweep:  newScript("#!lua flags=allow-oom", "", []string{"meta", "cell", "found"}, "sweep"),
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redis/rueidis"
+
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
@@ -39,6 +41,12 @@ func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
 	case <-c.done:
 	case <-ctx.Done():
 		return store.View{}, ctx.Err()
+	case <-s.stopped:
+		select {
+		case <-c.done:
+		default:
+			return store.View{}, store.ErrClosed
+		}
 	}
 	if c.err == nil {
 		c.err = p.finishAfters(ctx, &a, &c.view)
@@ -83,7 +91,7 @@ func (p *part) viewLoop() {
 func (p *part) look(group []*viewCall) error {
 	for range 4 {
 		packed := p.packAsks(group)
-		reply, err := p.read(p.s.closing, p.s.scripts.view, packed)
+		reply, err := p.read(p.s.working, p.s.scripts.view, packed)
 		if err != nil {
 			return err
 		}
@@ -96,7 +104,7 @@ func (p *part) look(group []*viewCall) error {
 				return err
 			}
 		case "epoch", "behind":
-			if err := p.fence(p.s.closing); err != nil {
+			if err := p.fence(p.s.working); err != nil {
 				return err
 			}
 		default:
@@ -108,8 +116,8 @@ func (p *part) look(group []*viewCall) error {
 
 // read runs a script that only reads; what the clock is told comes last.
 func (p *part) read(ctx context.Context, s *script, args ...string) ([]byte, error) {
-	reply, err := p.call(ctx, true, func(ctx context.Context) ([]byte, error) {
-		return s.run(ctx, p.s.client, p.keys, append(args, p.try())...)
+	reply, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+		return s.run(ctx, c, p.keys, append(args[:len(args):len(args)], p.try())...)
 	})
 	if isUnknown(err) { // a read has no outcome
 		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, errors.Unwrap(err))
@@ -128,7 +136,7 @@ func (p *part) stepped(u *unpacker) (now int64, again bool, err error) {
 	if !u.bool() {
 		return p.answered(&head), false, u.err
 	}
-	reply, err := p.read(p.s.closing, p.s.scripts.tick)
+	reply, err := p.read(p.s.working, p.s.scripts.tick)
 	if err != nil {
 		return now, false, err
 	}
@@ -147,9 +155,10 @@ func (p *part) packAsks(group []*viewCall) string {
 		packAsk(asks, need, c.ask)
 	}
 	w := &packer{buf: make([]byte, 0, len(asks.buf)+512)}
-	w.fields(4)
+	w.fields(5)
 	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
 	w.fieldInt("event", p.marks.lastEvent())
+	p.packSlots(w, need)
 	w.text("fields")
 	need.pack(w)
 	w.text("asks")
@@ -236,4 +245,3 @@ func (p *part) finishAfters(ctx context.Context, a *store.Ask, v *store.View) er
 	}
 	return nil
 }
-

@@ -24,6 +24,14 @@ local function get(k, field)
   return v
 end
 
+-- forgot reports whether the server has lost an answered call of a process:
+-- slots are {name, number of the last one}.
+local function forgot(slots)
+  for _, s in ipairs(slots) do
+    if tonumber(get(STATE, 'q' .. s[1]) or 0) < s[2] then return true end
+  end
+end
+
 -- put changes a cell; false removes it.
 local function put(k, field, v)
   cells[k][field], dirty[k][field] = v, true

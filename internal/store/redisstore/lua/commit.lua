@@ -1,7 +1,8 @@
 -- Judge a group of batches and write what those that stand do.
 -- KEYS: the partition's keys (meta.lua). ARGV[1]: the group, packed by batch.go:
 --   epoch, event (the highest number its process has seen), process, call (the
---   process's slot and number of this call), fields (cells to read), batches.
+--   process's slot and number of this call), slots (array of {name, the last call
+--   that was answered} of the process), fields (cells to read), batches.
 -- ARGV[2]: what differs when it is tried again: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps and an answer a batch; or `epoch` e,
 --   `behind` event (the server lost commits), `stale` (a later call came first).
@@ -43,9 +44,13 @@ local group, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
 for k, fields in pairs(group.fields) do prefetch(k, fields) end
 local m = meta(get(STATE, 'm'))
 if group.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
-if group.event > m.event then return cmsgpack.pack({'behind', m.event}) end
+if group.event > m.event or forgot(group.slots) then return cmsgpack.pack({'behind', m.event}) end
 local last = tonumber(get(STATE, 'q' .. group.process) or 0)
-if last == group.call then return get(STATE, 'r' .. group.process) end
+if last == group.call then
+  -- Written again, so that a WAIT behind this call covers what it did.
+  redis.call('HSET', KEYS[STATE], 'q' .. group.process, number(last))
+  return get(STATE, 'r' .. group.process)
+end
 if last > group.call then return cmsgpack.pack({'stale'}) end
 
 local t = try.wall or micros()

@@ -1,7 +1,7 @@
 -- Answer several asks from one snapshot of a partition.
 -- KEYS: the partition's keys (meta.lua). ARGV[1]: packed by ask.go: epoch,
---   event (the highest number its process has seen), fields (cells to read),
---   asks. ARGV[2]: {wall ms or false, seen (clock.lua)}.
+--   event (the highest number its process has seen), slots (commit.lua), fields
+--   (cells to read), asks. ARGV[2]: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps, whether the clock stepped (then a
 --   commit must note it first), an answer an ask; or `epoch` e, `behind` event.
 
@@ -87,7 +87,7 @@ local asked, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
 for k, fields in pairs(asked.fields) do prefetch(k, fields) end
 local m = meta(get(STATE, 'm'))
 if asked.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
-if asked.event > m.event then return cmsgpack.pack({'behind', m.event}) end
+if asked.event > m.event or forgot(asked.slots) then return cmsgpack.pack({'behind', m.event}) end
 local stepped = #tick(m, try.wall or micros(), try.seen) > 0
 local answers = {}
 for i, ask in ipairs(asked.asks) do

@@ -1,0 +1,79 @@
+package redisstore
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// How often a process looks for what is over: in partitions that it has written
+// to, and, so that others know that it lives, in all.
+const (
+	tendEvery  = time.Minute
+	greetEvery = 6 * 60 // in turns of tendEvery: well within the day after which it would count as dead
+	pagesMost  = 50
+)
+
+// tend sweeps the partitions until the store closes.
+func (s *Store) tend() {
+	tick := time.NewTicker(tendEvery)
+	defer tick.Stop()
+	for turn := 1; ; turn++ {
+		select {
+		case <-tick.C:
+		case <-s.closing.Done():
+			return
+		}
+		for _, p := range s.parts {
+			if p.wrote.Swap(false) || turn%greetEvery == 0 {
+				if err := p.sweep(s.closing); err != nil {
+					s.opts.Logger.Warn("what is over could not be swept", "partition", p.id, "err", err)
+				}
+			}
+		}
+	}
+}
+
+// sweep forgets marks that are over and processes that are gone. It goes on
+// with pages of marks as long as they hold much that is over.
+func (p *part) sweep(ctx context.Context) error {
+	for range pagesMost {
+		cursor := strconv.FormatUint(p.sweeping, 10)
+		reply, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+			return p.s.scripts.sweep.run(ctx, c, p.keys, cursor, p.s.process, strconv.Itoa(inFlight))
+		})
+		if err != nil {
+			return err
+		}
+		u := &unpacker{buf: reply}
+		u.array()
+		next, seen, gone := u.int(), u.int(), u.int()
+		if u.err != nil {
+			return u.err
+		}
+		p.sweeping = uint64(next) //nolint:gosec // a cursor
+		if next == 0 || gone*4 < seen {
+			return nil
+		}
+	}
+	return nil
+}
+
+// leave takes the process's calls out of the partitions, as well as that works
+// within a second: whatever stays is swept by others.
+func (s *Store) leave() {
+	ctx, cancel := context.WithTimeout(s.working, time.Second)
+	defer cancel()
+	c := s.client()
+	cmds := make(rueidis.Commands, 0, len(s.parts))
+	for _, p := range s.parts {
+		fields := make([]string, 0, 2*len(p.all))
+		for _, at := range p.all {
+			fields = append(fields, "q"+at.name, "r"+at.name)
+		}
+		cmds = append(cmds, c.B().Hdel().Key(p.keys[keyState-1]).Field(fields...).Build())
+	}
+	c.DoMulti(ctx, cmds...)
+}
