@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -38,11 +37,11 @@ func (e *Engine) Act(ctx context.Context, by By, verb dengxu.Verb, id dengxu.Tok
 			c, err := e.command(ctx, w, by, verb, id, req)
 			last = c
 			if err != nil {
-				return store.Batch{}, err
+				return decidedIn(c.q.home()), err
 			}
 			b, err := c.batch(lanes)
 			if e.shared { // else nobody but this process changes settings
-				b.Expect = slices.Insert(b.Expect, 0, c.q.settled())
+				b.Expect = append(b.Expect, c.q.settled())
 			}
 			return b, err
 		})

@@ -51,7 +51,7 @@ func (e *Engine) CallNext(ctx context.Context, by By, id dengxu.CounterID, qid d
 			c, err := e.calling(ctx, w, by, id, qid, req)
 			last = c
 			if err != nil {
-				return store.Batch{}, err
+				return decidedIn(w.counters[id].home()), err
 			}
 			return last.batch()
 		})

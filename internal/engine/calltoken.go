@@ -37,7 +37,7 @@ func (e *Engine) CallToken(ctx context.Context, by By, id dengxu.CounterID, toke
 		c, err := e.command(ctx, w, by, dengxu.VerbCall, token, req)
 		last = c
 		if err != nil {
-			return store.Batch{}, err
+			return decidedIn(k.site), err
 		}
 		return c.callByHand(k)
 	})

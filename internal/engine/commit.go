@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -14,8 +15,9 @@ import (
 // that someone changes the same object as fast as we read it.
 const maxTries = 16
 
-// commit decides and commits until the batch is in. What the decision misses is
-// looked for. A refusal that only says that the engine's picture was old
+// commit decides and commits until the batch is in. A decision against it is
+// taken once more when the settings turn out to be others by now; for that, a
+// batch that is not to be committed names its site. A refusal that only says that the engine's picture was old
 // (settings, a door, the day, a version) renews it and decides again; any other
 // is returned as *store.Refused for the use case to put into words.
 func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, error)) (store.Result, error) {
@@ -26,11 +28,14 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 			continue
 		}
 		if err != nil {
-			found, lookErr := e.find(ctx, err)
-			if found {
+			better, lookErr := e.reconsider(ctx, w.sites[b.Site], err)
+			if better {
 				continue
 			}
 			return store.Result{}, cmp.Or(lookErr, err)
+		}
+		if e.shared {
+			settingsFirst(b.Expect)
 		}
 		res, err := e.store.Commit(ctx, b)
 		if err == nil {
@@ -53,6 +58,59 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 		}
 	}
 	return store.Result{}, errContention("commit")
+}
+
+// reconsider reports whether deciding anew may end otherwise than with err:
+// what was missing is there by now, or other processes have changed the
+// settings of the site that it was decided by.
+func (e *Engine) reconsider(ctx context.Context, s *site, err error) (bool, error) {
+	if _, ok := errors.AsType[missing](err); ok {
+		return e.find(ctx, err)
+	}
+	if !e.shared || s == nil || !decided(err) || !e.misses.take(e.now()) {
+		return false, nil
+	}
+	current, err := e.isCurrent(ctx, s)
+	if err != nil || current {
+		return false, err
+	}
+	return true, e.refreshPart(ctx, s.partition)
+}
+
+// decidedIn names the site of a decision not to commit anything.
+func decidedIn(s *site) store.Batch {
+	if s == nil {
+		return store.Batch{}
+	}
+	return store.Batch{Partition: s.partition, Site: s.id}
+}
+
+// isCurrent reports whether all settings and states of a site have the versions
+// that the world knows.
+func (e *Engine) isCurrent(ctx context.Context, s *site) (bool, error) {
+	ask := store.Ask{Partition: s.partition}
+	var known checks
+	known.site(&ask, s)
+	for _, q := range s.queues {
+		known.queue(&ask, q)
+	}
+	for _, c := range s.counters {
+		known.counter(&ask, c)
+	}
+	v, err := e.view(ctx, ask)
+	return known.hold(v.Docs), err
+}
+
+// settingsFirst lets a batch that was decided by old settings be refused for
+// that, and not for what follows from them.
+func settingsFirst(expect []store.Expectation) {
+	rank := func(x store.Expectation) int {
+		if _, doc := x.(store.DocAt); doc {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(expect, func(a, b store.Expectation) int { return rank(a) - rank(b) })
 }
 
 // never is an expectation that no commit meets.

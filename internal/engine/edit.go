@@ -28,9 +28,13 @@ func (e *Engine) Edit(ctx context.Context, by By, id dengxu.TokenID, req dengxu.
 			c, err := e.command(ctx, w, by, dengxu.VerbEdit, id, dengxu.VerbRequest{Version: req.Version})
 			last = c
 			if err != nil {
-				return store.Batch{}, err
+				return decidedIn(c.q.home()), err
 			}
-			return c.edit(req, lanes)
+			b, err := c.edit(req, lanes)
+			if e.shared {
+				b.Expect = append(b.Expect, c.q.settled())
+			}
+			return b, err
 		})
 	})
 	switch {

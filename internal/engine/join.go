@@ -74,6 +74,7 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 					return b, errNoQueue(id)
 				}
 				queues = append(queues, q)
+				b.Partition, b.Site = q.site.partition, q.site.id
 				t, err := q.admit(by, req, e.now())
 				if err != nil {
 					return b, err
@@ -93,7 +94,6 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 					b.Expect = append(b.Expect, never)
 				}
 			}
-			b.Partition, b.Site = queues[0].site.partition, queues[0].site.id
 			return b, nil
 		})
 	})

@@ -115,7 +115,9 @@ func countOf(by store.Expectation) bool {
 
 // decided reports whether err is the engine's own judgement of the picture.
 func decided(err error) bool {
-	return slices.Contains([]dengxu.Code{dengxu.NotFound, dengxu.Conflict, dengxu.Exists, dengxu.Invalid}, dengxu.CodeOf(err))
+	return slices.Contains([]dengxu.Code{
+		dengxu.NotFound, dengxu.Conflict, dengxu.Exists, dengxu.Invalid, dengxu.Closed, dengxu.Full, dengxu.TooMany,
+	}, dengxu.CodeOf(err))
 }
 
 // seen reports whether the operation was done before.

@@ -131,6 +131,16 @@ func (c *checks) site(ask *store.Ask, s *site) {
 	c.add(ask, store.DocSiteState, string(s.id), s.stateV)
 }
 
+func (c *checks) queue(ask *store.Ask, q *queue) {
+	c.add(ask, store.DocQueue, string(q.id), q.version)
+	c.add(ask, store.DocQueueState, string(q.id), q.stateV)
+}
+
+func (c *checks) counter(ask *store.Ask, k *counter) {
+	c.add(ask, store.DocCounter, string(k.id), k.version)
+	c.add(ask, store.DocCounterState, string(k.id), k.stateV)
+}
+
 // queueViews reads what the store counts for several queues, one read for each
 // partition.
 func (e *Engine) queueViews(ctx context.Context, queues []*queue) (views []dengxu.QueueView, old []store.Partition, err error) {
@@ -152,8 +162,7 @@ func (e *Engine) queueViews(ctx context.Context, queues []*queue) (views []dengx
 			if n == 0 || queues[indexes[n-1]].site != q.site {
 				known.site(&ask, q.site)
 			}
-			known.add(&ask, store.DocQueue, string(q.id), q.version)
-			known.add(&ask, store.DocQueueState, string(q.id), q.stateV)
+			known.queue(&ask, q)
 		}
 		v, err := e.view(ctx, ask)
 		if err != nil {
@@ -238,8 +247,7 @@ func (e *Engine) counterViews(ctx context.Context, counters []*counter) (views [
 			if n == 0 || counters[indexes[n-1]].site != c.site {
 				known.site(&ask, c.site)
 			}
-			known.add(&ask, store.DocCounter, string(c.id), c.version)
-			known.add(&ask, store.DocCounterState, string(c.id), c.stateV)
+			known.counter(&ask, c)
 		}
 		v, err := e.view(ctx, ask)
 		if err != nil {

@@ -36,6 +36,21 @@ type site struct {
 	counters  []*counter // by id
 }
 
+// home is the site of a queue or counter; nil of one that is not known.
+func (q *queue) home() *site {
+	if q == nil {
+		return nil
+	}
+	return q.site
+}
+
+func (c *counter) home() *site {
+	if c == nil {
+		return nil
+	}
+	return c.site
+}
+
 // allQueues and allCounters are what is in the site; a site that is gone has
 // nothing.
 func (s *site) allQueues() []*queue {
