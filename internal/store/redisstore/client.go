@@ -133,7 +133,7 @@ func (p *part) tryOnce(ctx context.Context, run runner) ([]byte, error) {
 		p.failing.Store(0)
 		return reply, nil
 	}
-	if _, answered := rueidis.IsRedisErr(err); answered {
+	if _, answered := rueidis.IsRedisErr(err); answered || errors.Is(err, errNotReplicated) {
 		p.failing.Store(0)
 		return nil, outcome(err)
 	}

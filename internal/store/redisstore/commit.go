@@ -148,6 +148,9 @@ func (p *part) judge(at *slot, group []*commitCall) error {
 	for range 4 {
 		packed := p.packGroup(at, group)
 		reply, err := p.call(p.s.working, until, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+			if p.s.opts.Replicated {
+				return p.runReplicated(ctx, c, s, packed, p.try())
+			}
 			return s.run(ctx, c, p.keys, packed, p.try())
 		})
 		if err != nil {

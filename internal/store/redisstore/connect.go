@@ -69,6 +69,9 @@ var nothingDone = []string{"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "
 // outcome sorts the error of a call: store.ErrUnavailable when the script
 // surely did not run, store.ErrUnknown when it may have.
 func outcome(err error) error {
+	if isUnknown(err) {
+		return err
+	}
 	if e, ok := rueidis.IsRedisErr(err); ok {
 		word, _, _ := strings.Cut(e.Error(), " ")
 		for _, w := range nothingDone {

@@ -56,6 +56,7 @@ type Store struct {
 	renewing sync.Mutex    // guards renewed
 	renewed  time.Time     // when the client was last replaced
 	losses   losses
+	report   atomic.Pointer[Report]
 
 	closed  atomic.Bool
 	closing context.Context // ends when the store closes
@@ -94,7 +95,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s.link.Store(&link{client})
 	s.closing, s.end = context.WithCancel(s.working)
-	if err := s.openParts(ctx); err != nil {
+	// What a server does with its memory comes before anything is put there.
+	err = s.check(ctx)
+	if err == nil {
+		err = s.openParts(ctx)
+	}
+	if err != nil {
 		s.end()
 		client.Close()
 		return nil, err
@@ -161,12 +167,10 @@ func (s *Store) wall() string {
 	return fmt.Sprint(s.opts.Wall().UnixMilli())
 }
 
-// About describes the store.
+// About describes the store. The class is what the last Check found.
 func (s *Store) About() store.About {
-	return store.About{
-		Kind: "redis", Partitions: len(s.parts), Durability: store.D1Interval,
-		Text: "Redis keeps everything; what a crash of it may lose is up to its settings.",
-	}
+	r := s.report.Load()
+	return store.About{Kind: "redis", Partitions: len(s.parts), Shared: true, Durability: r.Durability, Text: r.Text}
 }
 
 // Close waits for what is being written, at most a few seconds, and releases

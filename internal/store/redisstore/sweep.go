@@ -26,6 +26,9 @@ func (s *Store) tend() {
 		case <-s.closing.Done():
 			return
 		}
+		if err := s.check(s.closing); err != nil {
+			s.opts.Logger.Warn("how redis keeps data could not be found out", "err", err)
+		}
 		for _, p := range s.parts {
 			if p.wrote.Swap(false) || turn%greetEvery == 0 {
 				if err := p.sweep(s.closing); err != nil {

@@ -1,0 +1,173 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// Level says how grave a finding about a server is.
+type Level string
+
+// The levels.
+const (
+	LevelOK     Level = "ok"
+	LevelWarn   Level = "warn"   // it works, and may lose or stall what it need not
+	LevelRefuse Level = "refuse" // the store does not open
+)
+
+// Remark is one thing that was found out about a server.
+type Remark struct {
+	Level  Level
+	Server string // address
+	What   string // what is so
+	Why    string // what follows from it; "" when all is well
+	Change string // what to change; "" = nothing
+}
+
+// Report is what the servers say about themselves. The class is never better
+// than what was read.
+type Report struct {
+	Durability store.Durability
+	Text       string // the class in one sentence
+	Remarks    []Remark
+	Lost       Losses // in the life of the store
+}
+
+// Refusal is the error of a report whose remarks do not let the store open, or
+// nil.
+func (r *Report) Refusal() error {
+	for _, m := range r.Remarks {
+		if m.Level == LevelRefuse {
+			return fmt.Errorf("redis %s: %s: %s; %s", m.Server, m.What, m.Why, m.Change)
+		}
+	}
+	return nil
+}
+
+// Check asks every master how it keeps what it is given. It fails when none
+// can be asked; a server that forbids CONFIG is taken to do no better than is
+// known.
+func (s *Store) Check(ctx context.Context) (*Report, error) {
+	servers, err := s.masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Durability: store.D3Replica}
+	for _, m := range servers {
+		c := checking{report: r, master: m, replicated: s.opts.Replicated}
+		c.judge()
+	}
+	if r.Durability == store.D3Replica && !s.opts.Replicated {
+		r.Durability = store.D2Commit
+	}
+	r.Text = classText[r.Durability]
+	if s.opts.Replicated && r.Durability != store.D3Replica {
+		r.Text += " A commit is also received by a replica before it is acknowledged."
+	}
+	if len(s.parts) > 0 {
+		if r.Lost, err = s.Losses(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+var classText = map[store.Durability]string{
+	store.D0Memory:   "Redis keeps everything in memory; a crash of it loses what no snapshot has.",
+	store.D1Interval: "Redis writes its log every second; a crash of it, also kill -9, loses up to two seconds.",
+	store.D2Commit:   "Redis has written its log to disk before a commit is acknowledged; a failover can lose what no replica has.",
+	store.D3Replica:  "Redis has written its log to disk and a replica has received it before a commit is acknowledged.",
+}
+
+// master is what one server says.
+type master struct {
+	addr   string
+	info   map[string]string
+	config map[string]string // nil when it is forbidden
+}
+
+// masters asks all masters.
+func (s *Store) masters(ctx context.Context) ([]master, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var found []master
+	nodes := s.client().Nodes()
+	for _, addr := range slices.Sorted(maps.Keys(nodes)) {
+		m, err := ask(ctx, addr, nodes[addr])
+		if err != nil {
+			if len(nodes) > 1 && !s.closed.Load() { // a node that is down, or a replica of one
+				s.opts.Logger.Warn("a node of the cluster does not say how it keeps data", "server", addr, "err", err)
+				continue
+			}
+			return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		}
+		if m.info["role"] != "slave" {
+			found = append(found, m)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: no master of redis answers", store.ErrUnavailable)
+	}
+	return found, nil
+}
+
+// settings are what of CONFIG is looked at.
+var settings = []string{
+	"appendfsync", "no-appendfsync-on-rewrite", "aof-load-truncated", "save", "min-replicas-to-write",
+	"cluster-require-full-coverage", "auto-aof-rewrite-percentage", "auto-aof-rewrite-min-size", "maxmemory",
+	"busy-reply-threshold", "timeout",
+}
+
+func ask(ctx context.Context, addr string, c rueidis.Client) (master, error) {
+	m := master{addr: addr, info: make(map[string]string)}
+	text, err := c.Do(ctx, c.B().Info().Build()).ToString()
+	if err != nil {
+		return m, fmt.Errorf("INFO of %s: %w", addr, err)
+	}
+	for line := range strings.Lines(text) {
+		if k, v, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			m.info[k] = v
+		}
+	}
+	config, err := c.Do(ctx, c.B().ConfigGet().Parameter(settings...).Build()).AsStrMap()
+	if _, refused := rueidis.IsRedisErr(err); refused {
+		return m, nil
+	}
+	if err != nil {
+		return m, fmt.Errorf("CONFIG GET of %s: %w", addr, err)
+	}
+	m.config = config
+	return m, nil
+}
+
+// number reads a number of INFO.
+func (m *master) number(name string) int64 {
+	n, _ := strconv.ParseInt(m.info[name], 10, 64) // 0 where there is none
+	return n
+}
+
+// check finds out the class, and refuses or warns at the start.
+func (s *Store) check(ctx context.Context) error {
+	r, err := s.Check(ctx)
+	if err != nil {
+		return err
+	}
+	old := s.report.Swap(r)
+	for _, m := range r.Remarks {
+		if m.Level == LevelWarn && (old == nil || !slices.Contains(old.Remarks, m)) {
+			s.opts.Logger.Warn("redis: "+m.What, "server", m.Server, "why", m.Why, "change", m.Change)
+		}
+	}
+	if old != nil && old.Durability != r.Durability {
+		s.opts.Logger.Warn("redis keeps data in another way now", "was", old.Durability, "is", r.Durability)
+	}
+	return r.Refusal()
+}
