@@ -98,7 +98,7 @@ func (e *Engine) isCurrent(ctx context.Context, s *site) (bool, error) {
 		known.counter(&ask, c)
 	}
 	v, err := e.view(ctx, ask)
-	return known.hold(v.Docs), err
+	return err == nil && known.hold(v.Docs), err
 }
 
 // settingsFirst lets a batch that was decided by old settings be refused for

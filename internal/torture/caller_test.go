@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/client"
@@ -32,6 +33,16 @@ type answered struct {
 // caller makes attempts: in process or over HTTP.
 type caller interface {
 	attempt(ctx context.Context, a attempt) answered
+}
+
+// byTurns gives each attempt to the next process, also when it is a repeat.
+type byTurns struct {
+	callers []caller
+	turn    atomic.Uint64
+}
+
+func (b *byTurns) attempt(ctx context.Context, a attempt) answered {
+	return b.callers[b.turn.Add(1)%uint64(len(b.callers))].attempt(ctx, a)
 }
 
 func business(n int) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/dengxu/dengxu"
@@ -21,6 +22,18 @@ var admin = engine.By{Kind: engine.Admin, Name: "key:admin", Scope: "admin", Pic
 var stores = map[string]func(t *testing.T, clock *storetest.Clock) store.Store{
 	"memstore":    openMemory,
 	"pebblestore": openPebble,
+}
+
+// among is stores, and one of four partitions that several processes use.
+func among() map[string]func(t *testing.T, clock *storetest.Clock) store.Store {
+	all := maps.Clone(stores)
+	all["memstore of four"] = openFour
+	return all
+}
+
+func openFour(t *testing.T, clock *storetest.Clock) store.Store {
+	t.Helper()
+	return closed(t, memstore.New(memstore.Options{Wall: clock.Wall, Mono: clock.Mono, Partitions: 4, Shared: true}))
 }
 
 func openMemory(t *testing.T, clock *storetest.Clock) store.Store {

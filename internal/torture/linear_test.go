@@ -14,7 +14,7 @@ import (
 // lost, attempts given up and keys repeated, one order explains all of it.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
-	for name, open := range stores {
+	for name, open := range among() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seeds(t, rounds(20, 200), func(t *testing.T, seed uint64) {
@@ -24,11 +24,17 @@ func TestLinearizable(t *testing.T) {
 				historyHall().build(t, d)
 				faults.unknown, faults.down, faults.blind, faults.off = 0.02, 0.01, 0.01, false
 				h := newHistory(seed)
+				var c caller = d
+				if faults.About().Shared {
+					faults.off = true
+					c = &byTurns{callers: []caller{d, direct{openEngine(t, faults)}}}
+					faults.off = false
+				}
 				stop := ticking(clock)
-				h.run(t.Context(), d, true)
+				h.run(t.Context(), c, true)
 				stop()
 				faults.calm()
-				h.ask(t.Context(), d)
+				h.ask(t.Context(), c)
 				h.over()
 				if h.lost == 0 || h.down == 0 {
 					t.Errorf("seed %d: %d unknown outcomes and %d failures: the faults did not happen", seed, h.lost, h.down)
