@@ -28,9 +28,9 @@ const Ordinary = 20
 // Lane is a part of a queue inside which (place, seq) alone decides. Only
 // callable tokens are in a lane.
 type Lane struct {
-	Class string // "" when the queue has no classes; "@counter" when bound to one counter
-	Group string // "" in aging and epoch
-	K     int    // factor in twentieths; 0 in disciplines that do not age by factor
+	Class string `json:"class,omitzero"` // "" when the queue has no classes; "@counter" when bound to one counter
+	Group string `json:"group,omitzero"` // "" in aging and epoch
+	K     int    `json:"k,omitzero"`     // factor in twentieths; 0 in disciplines that do not age by factor
 }
 
 // Compare orders lanes by class, group and K, for answers that must not depend
@@ -44,8 +44,8 @@ func (l Lane) Bound() bool { return l.Class != "" && l.Class[0] == '@' }
 
 // Key is a token's point in its lane.
 type Key struct {
-	Place int64  // ms
-	Seq   uint64 // arrival number, unique in the partition
+	Place int64  `json:"place,omitzero"` // ms
+	Seq   uint64 `json:"seq,omitzero"`   // arrival number, unique in the partition
 }
 
 // Less orders keys by place, then arrival.
@@ -60,8 +60,8 @@ func (k Key) Compare(o Key) int {
 
 // Member is a token as the line sees it.
 type Member struct {
-	Lane Lane
-	Key  Key
+	Lane Lane `json:"lane,omitzero"`
+	Key  Key  `json:"key,omitzero"`
 }
 
 // Index is what ranks and picks ask of a queue's line.

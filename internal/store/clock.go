@@ -77,6 +77,11 @@ func ClockFrom(s ClockState) Clock { return Clock{state: s} }
 // State returns what must be kept to continue.
 func (c *Clock) State() ClockState { return c.state }
 
+// Raise makes later times be no less than now, in ms since the epoch.
+func (c *Clock) Raise(now int64) {
+	c.state.Now = max(c.state.Now, now*int64(time.Millisecond))
+}
+
 // Tick reads the clock: wall is the wall clock, mono the time that has passed
 // by the process's monotonic clock since any fixed moment. It returns the
 // partition's time in ms since the epoch, and whether Steps has something.

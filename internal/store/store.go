@@ -20,6 +20,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/dengxu/dengxu"
@@ -131,15 +132,15 @@ const (
 
 // DocKey names a document.
 type DocKey struct {
-	Kind DocKind
-	ID   string
+	Kind DocKind `json:"kind,omitzero"`
+	ID   string  `json:"id,omitzero"`
 }
 
 // Doc is a small versioned document whose body the store does not read.
 type Doc struct {
-	Key     DocKey
-	Site    dengxu.SiteID // "" for what belongs to none, such as keys
-	Version uint64        // rises by one at each write; 0 = does not exist
-	Due     int64         // when the timer loop should look at it; 0 = never
-	Body    []byte
+	Key     DocKey          `json:"key,omitzero"`
+	Site    dengxu.SiteID   `json:"site,omitzero"`    // "" for what belongs to none, such as keys
+	Version uint64          `json:"version,omitzero"` // rises by one at each write; 0 = does not exist
+	Due     int64           `json:"due,omitzero"`     // when the timer loop should look at it; 0 = never
+	Body    json.RawMessage `json:"body,omitempty"`
 }

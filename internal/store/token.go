@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/base32"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -11,66 +12,67 @@ import (
 )
 
 // Token is the record of one stay in a queue. What a store indexes is derived
-// from it by Indexes, and by nothing else.
+// from it by Indexes, and by nothing else. The JSON names here and below are
+// those of dumps.
 type Token struct {
-	ID      dengxu.TokenID
-	Site    dengxu.SiteID
-	Arrival uint64 // arrival number in the partition, never changes; 0 in a batch = the next
+	ID      dengxu.TokenID `json:"id,omitzero"`
+	Site    dengxu.SiteID  `json:"site,omitzero"`
+	Arrival uint64         `json:"arrival,omitzero"` // arrival number in the partition, never changes; 0 in a batch = the next
 
-	Queue dengxu.QueueID
-	Gen   int // generation of the queue: the business day, or 0 when the line is kept
-	Class string
-	Group string
+	Queue dengxu.QueueID `json:"queue,omitzero"`
+	Gen   int            `json:"gen,omitzero"` // generation of the queue: the business day, or 0 when the line is kept
+	Class string         `json:"class,omitzero"`
+	Group string         `json:"group,omitzero"`
 
-	Prefix string
-	Number int64
-	Width  int
+	Prefix string `json:"prefix,omitzero"`
+	Number int64  `json:"number,omitzero"`
+	Width  int    `json:"width,omitzero"`
 
-	State   dengxu.State
-	Version uint64 // 1 at the join, then one more at each change
-	Since   int64  // when State began
+	State   dengxu.State `json:"state,omitzero"`
+	Version uint64       `json:"version,omitzero"` // 1 at the join, then one more at each change
+	Since   int64        `json:"since,omitzero"`   // when State began
 
-	Lane   order.Lane // where it stands while waiting
-	Place  int64
-	Seq    uint64 // tie-break in the lane; 0 in a batch = the next arrival number
-	Origin int64  // place before the last miss, for reinstate original; 0 = Place
+	Lane   order.Lane `json:"lane,omitzero"` // where it stands while waiting
+	Place  int64      `json:"place,omitzero"`
+	Seq    uint64     `json:"seq,omitzero"`    // tie-break in the lane; 0 in a batch = the next arrival number
+	Origin int64      `json:"origin,omitzero"` // place before the last miss, for reinstate original; 0 = Place
 
-	Factor    int32 // thousandths, after rules, clips and lane merge
-	Clipped   bool  // the factor was clipped or moved to the nearest lane
-	HeadStart int64 // ms
+	Factor    int32 `json:"factor,omitzero"`     // thousandths, after rules, clips and lane merge
+	Clipped   bool  `json:"clipped,omitzero"`    // the factor was clipped or moved to the nearest lane
+	HeadStart int64 `json:"head_start,omitzero"` // ms
 
-	JoinedAt    int64
-	Due         int64  // when the timer loop should look at it; 0 = never
-	Why         string // why it is scheduled: delay, check_in, missed, deferred, other_token
-	FirstCalled int64
-	CalledAt    int64
-	Deadline    int64 // of the call
-	CallNo      uint64
-	CallCount   int
-	Confirmed   bool
-	Asked       bool
-	StartedAt   int64
-	EndedAt     int64
-	Reason      string // of the last change
+	JoinedAt    int64  `json:"joined_at,omitzero"`
+	Due         int64  `json:"due,omitzero"` // when the timer loop should look at it; 0 = never
+	Why         string `json:"why,omitzero"` // why it is scheduled: delay, check_in, missed, deferred, other_token
+	FirstCalled int64  `json:"first_called,omitzero"`
+	CalledAt    int64  `json:"called_at,omitzero"`
+	Deadline    int64  `json:"deadline,omitzero"` // of the call
+	CallNo      uint64 `json:"call_no,omitzero"`
+	CallCount   int    `json:"call_count,omitzero"`
+	Confirmed   bool   `json:"confirmed,omitzero"`
+	Asked       bool   `json:"asked,omitzero"`
+	StartedAt   int64  `json:"started_at,omitzero"`
+	EndedAt     int64  `json:"ended_at,omitzero"`
+	Reason      string `json:"reason,omitzero"` // of the last change
 
-	Counter dengxu.CounterID // where it is called, served or held
-	Misses  int
-	Defers  int
-	Stars   int
+	Counter dengxu.CounterID `json:"counter,omitzero"` // where it is called, served or held
+	Misses  int              `json:"misses,omitzero"`
+	Defers  int              `json:"defers,omitzero"`
+	Stars   int              `json:"stars,omitzero"`
 
-	Business string // business id, "" = none
-	Unique   bool   // holds the (queue, generation, business) mark while active
-	Channel  string
-	Party    int
-	Name     string
-	Phone    string
-	Note     string
-	Attrs    []byte         // JSON object, or nil
-	Payload  []byte         // JSON, or nil
-	Passed   int            // tokens that had waited longer by place when it was called
-	Compared []order.Member // heads of the lanes compared at the last call, at most 8; the first is the token's own
-	Spans    []Span         // closed spans, at most MaxSpans, oldest first
-	Undo     *Undo
+	Business string          `json:"business,omitzero"` // business id, "" = none
+	Unique   bool            `json:"unique,omitzero"`   // holds the (queue, generation, business) mark while active
+	Channel  string          `json:"channel,omitzero"`
+	Party    int             `json:"party,omitzero"`
+	Name     string          `json:"name,omitzero"`
+	Phone    string          `json:"phone,omitzero"`
+	Note     string          `json:"note,omitzero"`
+	Attrs    json.RawMessage `json:"attrs,omitempty"`    // JSON object, or nil
+	Payload  json.RawMessage `json:"payload,omitempty"`  // JSON, or nil
+	Passed   int             `json:"passed,omitzero"`    // tokens that had waited longer by place when it was called
+	Compared []order.Member  `json:"compared,omitempty"` // heads of the lanes compared at the last call, at most 8; the first is the token's own
+	Spans    []Span          `json:"spans,omitempty"`    // closed spans, at most MaxSpans, oldest first
+	Undo     *Undo           `json:"undo,omitzero"`
 }
 
 // MaxSpans is how many spans a record keeps; the log has all.
@@ -78,44 +80,45 @@ const MaxSpans = 16
 
 // Span is one closed interval in one state.
 type Span struct {
-	State    dengxu.State
-	From, To int64
-	Queue    dengxu.QueueID
-	Counter  dengxu.CounterID
-	Actor    string
-	Verb     dengxu.Verb
-	Reason   string // given with Verb
-	Implicit bool
+	State    dengxu.State     `json:"state,omitzero"`
+	From     int64            `json:"from,omitzero"`
+	To       int64            `json:"to,omitzero"`
+	Queue    dengxu.QueueID   `json:"queue,omitzero"`
+	Counter  dengxu.CounterID `json:"counter,omitzero"`
+	Actor    string           `json:"actor,omitzero"`
+	Verb     dengxu.Verb      `json:"verb,omitzero"`
+	Reason   string           `json:"reason,omitzero"` // given with Verb
+	Implicit bool             `json:"implicit,omitzero"`
 }
 
 // Undo is what an undo puts back, and until when and by whom.
 type Undo struct {
-	Verb   dengxu.Verb
-	Actor  string
-	Until  int64
-	Before UndoState
+	Verb   dengxu.Verb `json:"verb,omitzero"`
+	Actor  string      `json:"actor,omitzero"`
+	Until  int64       `json:"until,omitzero"`
+	Before UndoState   `json:"before,omitzero"`
 }
 
 // UndoState is the part of a record that a verb changed.
 type UndoState struct {
-	State     dengxu.State
-	Queue     dengxu.QueueID
-	Gen       int
-	Class     string
-	Group     string
-	Lane      order.Lane
-	Place     int64
-	Seq       uint64
-	Origin    int64
-	Factor    int32
-	Due       int64
-	Why       string
-	Deadline  int64
-	CallCount int
-	Confirmed bool
-	StartedAt int64
-	Counter   dengxu.CounterID
-	Misses    int
+	State     dengxu.State     `json:"state,omitzero"`
+	Queue     dengxu.QueueID   `json:"queue,omitzero"`
+	Gen       int              `json:"gen,omitzero"`
+	Class     string           `json:"class,omitzero"`
+	Group     string           `json:"group,omitzero"`
+	Lane      order.Lane       `json:"lane,omitzero"`
+	Place     int64            `json:"place,omitzero"`
+	Seq       uint64           `json:"seq,omitzero"`
+	Origin    int64            `json:"origin,omitzero"`
+	Factor    int32            `json:"factor,omitzero"`
+	Due       int64            `json:"due,omitzero"`
+	Why       string           `json:"why,omitzero"`
+	Deadline  int64            `json:"deadline,omitzero"`
+	CallCount int              `json:"call_count,omitzero"`
+	Confirmed bool             `json:"confirmed,omitzero"`
+	StartedAt int64            `json:"started_at,omitzero"`
+	Counter   dengxu.CounterID `json:"counter,omitzero"`
+	Misses    int              `json:"misses,omitzero"`
 }
 
 // Clone returns a copy that shares nothing with t.

@@ -30,12 +30,10 @@ type part struct {
 	tallies  map[string]ledger.Daily
 	series   map[ledger.SeriesKey]ledger.Daily
 	marks    memory[store.MarkKey, int64]
-	ops      memory[opKey, *ledger.OpRecord]
-	events   []store.Event // the last keptEvents, oldest first
+	ops      memory[string, *ledger.OpRecord] // by store.OpName
+	events   []store.Event                    // the last keptEvents, oldest first
 	watchers map[chan struct{}]bool
 }
-
-type opKey struct{ scope, key string }
 
 func newPart(o Options, id store.Partition) *part {
 	s := &part{
@@ -48,7 +46,7 @@ func newPart(o Options, id store.Partition) *part {
 		tallies:  make(map[string]ledger.Daily),
 		series:   make(map[ledger.SeriesKey]ledger.Daily),
 		marks:    newMemory[store.MarkKey, int64](),
-		ops:      newMemory[opKey, *ledger.OpRecord](),
+		ops:      newMemory[string, *ledger.OpRecord](),
 		watchers: make(map[chan struct{}]bool),
 	}
 	// Another process begins another log, so cursors of this one must not fit.
@@ -136,7 +134,7 @@ func (s *part) carryOut(e *ledger.Effects) {
 		s.marks.put(store.MarkKey{Queue: m.Queue, Business: m.Business}, m.At, m.At+m.Keep)
 	}
 	if e.Op != nil {
-		s.ops.put(opKey{e.OpKey.Scope, e.OpKey.Key}, e.Op, e.Op.Expires)
+		s.ops.put(store.OpName(e.OpKey.Scope, e.OpKey.Key), e.Op, e.Op.Expires)
 	}
 	s.log(e.Events)
 }

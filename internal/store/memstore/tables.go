@@ -40,5 +40,5 @@ func (t tables) TokenAt(k store.LineKey, m order.Member) dengxu.TokenID {
 }
 
 func (t tables) Op(scope, key string) (*ledger.OpRecord, error) {
-	return t.s.ops.get(opKey{scope, key}, math.MinInt64), nil
+	return t.s.ops.get(store.OpName(scope, key), math.MinInt64), nil
 }

@@ -87,7 +87,7 @@ func (s *part) viewLine(k store.LineKey) store.LineView {
 }
 
 func (s *part) viewOp(op store.Op, now int64) *store.OpView {
-	rec := s.ops.get(opKey{op.Scope, op.Key}, now)
+	rec := s.ops.get(store.OpName(op.Scope, op.Key), now)
 	switch {
 	case op.Key == "" || rec == nil:
 		return nil

@@ -1,13 +1,19 @@
 package pebblestore
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // opFilter answers, for nearly every operation that was never seen, that it
 // was not, without a look at the disk: nearly every join asks. It is a list of
 // Bloom filters whose keys fall into one cache line each (Putze, Sanders and
 // Singler 2007), each twice as large as the one before; two bytes an
 // operation. A filter goes when the last of its operations is over.
-type opFilter struct{ parts []*filterPart }
+type opFilter struct {
+	parts  []*filterPart
+	loaded int64 // when the last of those that were loaded is over, 0 = there are none
+}
 
 type filterPart struct {
 	lines [][8]uint64 // 512 bits
@@ -23,6 +29,9 @@ const (
 )
 
 func (f *opFilter) add(key []byte, expires int64) {
+	if bytes.HasPrefix(key, loadedPrefix) {
+		f.loaded = max(f.loaded, expires)
+	}
 	n := len(f.parts)
 	if n == 0 || f.parts[n-1].room == 0 {
 		size := filterFirst
@@ -67,5 +76,8 @@ func (f *opFilter) has(key []byte) bool {
 
 // forget gives up the parts whose operations are all over.
 func (f *opFilter) forget(now int64) {
+	if f.loaded <= now {
+		f.loaded = 0
+	}
 	f.parts = slices.DeleteFunc(f.parts, func(p *filterPart) bool { return p.room == 0 && p.last <= now })
 }

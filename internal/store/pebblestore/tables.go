@@ -73,7 +73,15 @@ func (t tables) Op(scope, key string) (*ledger.OpRecord, error) { return t.s.op(
 // op is a remembered operation, also an expired one, or nil. The caller holds
 // mu in either way.
 func (s *Store) op(scope, key string) (*ledger.OpRecord, error) {
-	k := opKey(nil, scope, key)
+	op, err := s.opAt(opKey(nil, scope, key))
+	if op != nil || err != nil || s.filter.loaded == 0 {
+		return op, err
+	}
+	return s.opAt(loadedKey(nil, store.OpName(scope, key)))
+}
+
+// opAt is the operation under a key.
+func (s *Store) opAt(k []byte) (*ledger.OpRecord, error) {
 	if !s.filter.has(k) {
 		return nil, nil
 	}
