@@ -65,7 +65,7 @@ var arrows = []arrow{
 		from: "internal/app",
 		to: []string{
 			".", "internal/engine", "internal/feed", "internal/httpapi",
-			"internal/store", "internal/store/memstore", "internal/store/pebblestore",
+			"internal/store", "internal/store/memstore", "internal/store/pebblestore", "internal/store/redisstore",
 		},
 		outside: []string{"github.com/prometheus/client_golang"},
 	},

@@ -19,7 +19,7 @@ const (
 type auditCmd struct {
 	URL   string `xor:"of" placeholder:"URL" help:"Ask a running server; one of --url, --data, --store."`
 	Data  string `xor:"of" type:"path" placeholder:"DIR" help:"Read the data folder of a server that is stopped."`
-	Store string `xor:"of" placeholder:"URL" help:"Read a store: pebble:DIR."`
+	Store string `xor:"of" placeholder:"URL" help:"Read a store: pebble:DIR, or redis:// while servers go on."`
 	Key   string `env:"DENGXU_KEY,DENGXU_ADMIN_KEY" placeholder:"KEY" help:"Admin key, with --url."`
 }
 

@@ -62,8 +62,8 @@ func run(ctx context.Context, args []string, s ctl.Streams) int {
 		kong.Writers(s.Out, s.Err), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Exit(func(code int) { done, left = exit(code), true }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s, ctl.Offline{NewAdminKey: func(ctx context.Context, data string) (string, error) {
-			return app.NewAdminKey(ctx, app.Options{Data: data})
+		kong.Bind(s, ctl.Offline{NewAdminKey: func(ctx context.Context, data, store string) (string, error) {
+			return app.NewAdminKey(ctx, app.Options{Data: data, StoreURL: store})
 		}}),
 	)
 	if err != nil {

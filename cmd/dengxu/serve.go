@@ -24,7 +24,8 @@ import (
 type settings struct {
 	Listen       string         `json:"listen" env:"DENGXU_LISTEN" placeholder:"ADDR" help:"Address to serve on (127.0.0.1:8080)."`
 	Data         string         `json:"data" env:"DENGXU_DATA" placeholder:"DIR" help:"Folder of the store (./dengxu-data)."`
-	Store        string         `json:"store" env:"DENGXU_STORE" placeholder:"URL" help:"Store: pebble:DIR (under --data by default) or memory:."`
+	Store        string         `json:"store" env:"DENGXU_STORE" placeholder:"URL" help:"Store: pebble:DIR (under --data by default), memory:, or redis:// for several servers."`
+	Durability   string         `json:"durability" env:"DENGXU_DURABILITY" placeholder:"HOW" help:"On Redis: fast, or replicated to wait for a replica (fast)."`
 	Bare         bool           `json:"bare" env:"DENGXU_BARE" help:"Leave an empty store empty."`
 	PublicURL    string         `json:"public_url" env:"DENGXU_PUBLIC_URL" placeholder:"URL" help:"Where people reach the server, for tickets."`
 	TLSCert      string         `json:"tls_cert" env:"DENGXU_TLS_CERT" placeholder:"FILE" help:"TLS certificate, with --tls-key."`
@@ -77,7 +78,7 @@ func (c *serveCmd) serve(ctx context.Context, s ctl.Streams) error {
 		debug.SetGCPercent(gcPercent)
 	}
 	a, err := app.New(app.Options{
-		Listen: set.Listen, Data: set.Data, StoreURL: set.Store, Bare: set.Bare,
+		Listen: set.Listen, Data: set.Data, StoreURL: set.Store, Durability: set.Durability, Bare: set.Bare,
 		// A flag would show the secret to everybody who lists processes.
 		AdminKey:  os.Getenv("DENGXU_ADMIN_KEY"),
 		PublicURL: set.PublicURL, TLSCert: set.TLSCert, TLSKey: set.TLSKey, AdminListen: set.AdminListen,
@@ -86,16 +87,24 @@ func (c *serveCmd) serve(ctx context.Context, s ctl.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Run(ctx, func() { greet(s.Out, a, cmp.Or(set.Data, "./dengxu-data")) }); err != nil {
+	if err := a.Run(ctx, func() { greet(s.Out, a, newKeyCommand(set)) }); err != nil {
 		return err
 	}
 	fmt.Fprintln(s.Out, farewell(a))
 	return nil
 }
 
+// newKeyCommand is what to run when the admin key is lost.
+func newKeyCommand(set settings) string {
+	if strings.HasPrefix(set.Store, "redis") {
+		return "run: dengxu ctl key new --store URL"
+	}
+	return "stop the server and run: dengxu ctl key new --data " + cmp.Or(set.Data, "./dengxu-data")
+}
+
 // farewell says what is left after the end.
 func farewell(a *app.App) string {
-	if a.About().Durability == "D2" {
+	if a.About().Kind == "pebble" {
 		return "stopped: all acknowledged changes are on disk"
 	}
 	return "stopped"
@@ -122,6 +131,7 @@ func (c *serveCmd) inForce() (settings, error) {
 	set.Listen = cmp.Or(set.Listen, file.Listen)
 	set.Data = cmp.Or(set.Data, file.Data)
 	set.Store = cmp.Or(set.Store, file.Store)
+	set.Durability = cmp.Or(set.Durability, file.Durability)
 	set.Bare = set.Bare || file.Bare
 	set.PublicURL = cmp.Or(set.PublicURL, file.PublicURL)
 	set.TLSCert = cmp.Or(set.TLSCert, file.TLSCert)
@@ -138,7 +148,7 @@ func (c *serveCmd) inForce() (settings, error) {
 }
 
 // greet tells what serves, what the first start made and what to do next.
-func greet(out io.Writer, a *app.App, data string) {
+func greet(out io.Writer, a *app.App, newKey string) {
 	w := new(strings.Builder)
 	about, first := a.About(), a.First()
 	fmt.Fprintf(w, "dengxu %s\n", versionText())
@@ -150,7 +160,7 @@ func greet(out io.Writer, a *app.App, data string) {
 		}
 	}
 	if first.AdminKey != "" {
-		fmt.Fprintf(w, "admin key, shown this once: %s\n  lost it? stop the server and run: dengxu ctl key new --data %s\n", first.AdminKey, data)
+		fmt.Fprintf(w, "admin key, shown this once: %s\n  lost it? %s\n", first.AdminKey, newKey)
 	}
 	fmt.Fprintf(w, "serving %s\n  API for people %s/docs, for programs %s/openapi.json\n", a.URL(), a.URL(), a.URL())
 	if a.AdminAddr() != nil {

@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -28,7 +29,10 @@ import (
 type Options struct {
 	Listen   string // "" = 127.0.0.1:8080; port 0 takes a free one
 	Data     string // folder of the store; "" = ./dengxu-data
-	StoreURL string // "pebble:DIR" or "memory:"; "" = pebble in Data
+	StoreURL string // "pebble:DIR", "memory:" or "redis://…"; "" = pebble in Data
+	// Durability of a Redis store: "fast" or "" = as its server is set up;
+	// "replicated" = a change is answered when a replica has it too.
+	Durability string
 	// Store is used, and closed, instead of StoreURL; for tests.
 	Store store.Store
 	// Bare leaves an empty store empty.
@@ -65,7 +69,8 @@ type App struct {
 
 	loops    *loops
 	cleanups []cleanup
-	failed   chan error // capacity: one error of each of two listeners
+	failed   chan error  // capacity: one error of each of two listeners
+	away     atomic.Bool // the store did not answer when it was last asked whether it would
 }
 
 // cleanup undoes one step of Start.
@@ -91,7 +96,7 @@ func New(o Options) (*App, error) {
 			return nil, dengxu.Fieldf(dengxu.Invalid, "cors_origin", "%q is not an origin such as https://tickets.example", origin)
 		}
 	}
-	if err := checkStore(o.StoreURL); err != nil {
+	if err := checkStore(o.StoreURL, o.Durability); err != nil {
 		return nil, err
 	}
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:8080")
@@ -132,7 +137,7 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.openStore(); err != nil {
+	if err := a.openStore(ctx); err != nil {
 		return err
 	}
 	loopback := a.loopback(listener.Addr())
@@ -155,16 +160,16 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	return a.serve(listener, httpapi.New(httpapi.Options{
-		Engine: a.engine, Feed: a.feed, Logger: a.log, Version: a.o.Version, PublicURL: a.o.PublicURL,
+		Engine: a.engine, Feed: a.feed, Ready: a.ready, Logger: a.log, Version: a.o.Version, PublicURL: a.o.PublicURL,
 		TrustedProxies: a.o.TrustedProxies, CORSOrigins: a.o.CORSOrigins, Done: m.observe,
 	}), endFeed)
 }
 
 // openStore takes the given store or opens the one that StoreURL names.
-func (a *App) openStore() (err error) {
+func (a *App) openStore(ctx context.Context) (err error) {
 	a.store = a.o.Store
 	if a.store == nil {
-		if a.store, err = openStore(a.o); err != nil {
+		if a.store, err = openStore(ctx, a.o); err != nil {
 			return err
 		}
 	}

@@ -337,12 +337,15 @@ func TestTheAdminListenerTellsMetrics(t *testing.T) {
 
 func TestOptionsThatContradictAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, o := range []Options{{TLSCert: "c.pem"}, {PublicURL: "queue.example"}} {
+	for _, o := range []Options{
+		{TLSCert: "c.pem"}, {PublicURL: "queue.example"}, {Durability: "fast"}, {StoreURL: "memory:", Durability: "replicated"},
+		{StoreURL: "redis://x", Durability: "safe"},
+	} {
 		if _, err := New(o); dengxu.CodeOf(err) != dengxu.Invalid {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	for _, url := range []string{"redis://:password@x", "memory:x", "pebble:", "x"} {
+	for _, url := range []string{"redis://:password@x/y", "redis:password", "memory:x", "pebble:", "x"} {
 		_, err := New(Options{StoreURL: url})
 		if dengxu.CodeOf(err) != dengxu.Invalid || strings.Contains(err.Error(), "password") {
 			t.Errorf("%s: %v", url, err)

@@ -37,9 +37,9 @@ type Streams struct {
 
 // Offline does what needs the store itself, with no server running.
 type Offline struct {
-	// NewAdminKey gives the admin key of the store in a data folder a new
-	// secret.
-	NewAdminKey func(ctx context.Context, data string) (secret string, err error)
+	// NewAdminKey gives the admin key of the store in a data folder, or at a
+	// store URL, a new secret.
+	NewAdminKey func(ctx context.Context, data, store string) (secret string, err error)
 }
 
 // Env is what every command is run with.

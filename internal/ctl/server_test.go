@@ -31,7 +31,9 @@ func ctl(t *testing.T, s *dengxutest.Server, args ...string) ran {
 	var grammar Command
 	parser, err := kong.New(&grammar, kong.Writers(&out, &errs), kong.BindTo(t.Context(), (*context.Context)(nil)),
 		kong.Bind(Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, Offline{
-			NewAdminKey: func(_ context.Context, data string) (string, error) { return "secret-of-" + filepath.Base(data), nil },
+			NewAdminKey: func(_ context.Context, data, _ string) (string, error) {
+				return "secret-of-" + filepath.Base(data), nil
+			},
 		}))
 	if err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ type KeyCmd struct {
 	Get    keyGet    `cmd:"" help:"One key, without its secret."`
 	Put    keyPut    `cmd:"" help:"Make or replace; a new key's secret is printed once."`
 	Delete keyDelete `cmd:"" help:"Make a key unknown at once."`
-	New    keyNew    `cmd:"" help:"A new secret for the admin key, when it is lost; the server must be stopped."`
+	New    keyNew    `cmd:"" help:"A new secret for the admin key, when it is lost; a server over a folder must be stopped."`
 }
 
 type (
@@ -179,7 +179,8 @@ type (
 	keyPut    struct{ Put }
 	keyDelete struct{ Remove }
 	keyNew    struct {
-		Data string `type:"path" required:"" env:"DENGXU_DATA" placeholder:"DIR" help:"The server's data folder."`
+		Data  string `type:"path" xor:"of" required:"" env:"DENGXU_DATA" placeholder:"DIR" help:"The server's data folder; or --store."`
+		Store string `xor:"of" required:"" placeholder:"URL" help:"The server's store: pebble:DIR, or redis:// while servers go on."`
 	}
 )
 
@@ -232,7 +233,7 @@ func (c *keyDelete) Run(ctx context.Context, e *Env) error {
 
 // Run makes a new secret for the admin key.
 func (c *keyNew) Run(ctx context.Context, e *Env) error {
-	secret, err := e.Offline.NewAdminKey(ctx, c.Data)
+	secret, err := e.Offline.NewAdminKey(ctx, c.Data, c.Store)
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,9 @@ func op[P, B, T any](handle func(*server, *call, *P, *B) (*T, error)) binder {
 				}
 			}
 			value, err := handle(s, c, p, b)
+			if made, ok := err.(huma.StatusError); ok { //nolint:errorlint // an answer, not a cause
+				return nil, made
+			}
 			if err != nil {
 				return nil, c.problem(err)
 			}

@@ -26,6 +26,9 @@ type Options struct {
 	Engine *engine.Engine // required
 	Feed   *feed.Feed     // required
 	Logger *slog.Logger
+	// Ready asks the store whether it can be read, soon and cheaply; nil = the
+	// feed's word is enough.
+	Ready func(context.Context) error
 	// Version is what /version and the API's description show.
 	Version string
 	// PublicURL is where clients reach the server; it stands in the API's

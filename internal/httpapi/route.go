@@ -217,7 +217,7 @@ func manageRoutes() []route {
 func systemRoutes() []route {
 	return []route{
 		{method: get, path: "/healthz", id: "healthz", tag: tagSystem, summary: "the process is alive", public: true, bind: op((*server).healthz)},
-		{method: get, path: "/readyz", id: "readyz", tag: tagSystem, summary: "the server can answer; its store and durability in words", public: true, bind: op((*server).readyz)},
+		{method: get, path: "/readyz", id: "readyz", tag: tagSystem, summary: "the server can answer; its store and durability in words", public: true, bind: bindReadyz},
 		{method: get, path: "/version", id: "version", tag: tagSystem, summary: "the server's version", public: true, bind: op((*server).version)},
 		{method: get, path: "/audit", id: "audit", tag: tagSystem, summary: "compare the store's indexes with its records", roles: adminOnly, scope: onServer, bind: op((*server).audit)},
 		{method: get, path: "/openapi.json", id: "openapi", tag: tagSystem, summary: "the description of this API", public: true, bind: raw((*server).openapi)},

@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"net/http"
+	"reflect"
 	"runtime"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/dengxu/dengxu/internal/store"
 )
@@ -24,12 +27,36 @@ type Readiness struct {
 	DurabilityText string           `json:"durability_text" doc:"what an acknowledged change survives"`
 }
 
-func (s *server) readyz(*call, *nothing, *nothing) (*Readiness, error) {
-	if err := s.Feed.Ready(); err != nil {
-		return nil, err
+// Unready is the answer of /readyz when the server cannot answer: a problem that
+// tells of the store as far as it is known.
+type Unready struct {
+	Problem
+	Store          string           `json:"store" doc:"kind of store"`
+	Durability     store.Durability `json:"durability" enum:"D0,D1,D2,D3"`
+	DurabilityText string           `json:"durability_text" doc:"what an acknowledged change survives"`
+}
+
+func (s *server) readyz(c *call, _ *nothing, _ *nothing) (*Readiness, error) {
+	err := s.Feed.Ready()
+	if err == nil && s.Ready != nil {
+		err = s.Ready(c.ctx)
 	}
 	about := s.Feed.About()
+	if err != nil {
+		return nil, &Unready{Problem: *c.problem(err), Store: about.Kind, Durability: about.Durability, DurabilityText: about.Text}
+	}
 	return &Readiness{Status: "ready", Store: about.Kind, Durability: about.Durability, DurabilityText: about.Text}, nil
+}
+
+// bindReadyz describes the answer of a server that cannot answer too.
+func bindReadyz(s *server, r *route) {
+	op((*server).readyz)(s, r)
+	operationOf(s.api.OpenAPI(), r).Responses["503"] = &huma.Response{
+		Description: "the store cannot be read, or its log was not read yet",
+		Content: map[string]*huma.MediaType{problemType: {
+			Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Unready](), true, ""),
+		}},
+	}
 }
 
 // VersionAnswer is the answer of /version.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"strings"
 	"time"
 
@@ -18,10 +17,11 @@ import (
 // Sentinel must be asked again and again, for one lost message would leave the
 // client at the old master.
 func connect(raw string) (c rueidis.Client, cluster bool, err error) {
-	o, cluster, err := clientOptions(raw)
+	a, err := parse(raw)
 	if err != nil {
 		return nil, false, err
 	}
+	o := a.client()
 	o.DisableRetry = true // repeats carry the number of the call, so they are ours
 	o.DisableCache = true
 	o.Dialer = net.Dialer{Timeout: time.Second, KeepAlive: time.Second}
@@ -31,35 +31,7 @@ func connect(raw string) (c rueidis.Client, cluster bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("connect to redis: %w", err)
 	}
-	return c, cluster, nil
-}
-
-func clientOptions(raw string) (o rueidis.ClientOption, cluster bool, err error) {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return o, false, fmt.Errorf("redis url: %w", err)
-	}
-	hosts := strings.Split(u.Host, ",")
-	switch u.Scheme {
-	case "redis", "rediss":
-		o, err = rueidis.ParseURL(raw)
-		o.ForceSingleClient = true
-		return o, false, err
-	case "redis+cluster":
-		o.InitAddress = hosts
-		cluster = true
-	case "redis+sentinel":
-		o.InitAddress = hosts
-		o.Sentinel = rueidis.SentinelOption{
-			MasterSet: strings.Trim(u.Path, "/"),
-			Dialer:    net.Dialer{Timeout: time.Second, KeepAlive: time.Second}, TopologyRefreshInterval: 2 * time.Second,
-		}
-	default:
-		return o, false, fmt.Errorf("redis url: scheme %q is none of redis, rediss, redis+cluster, redis+sentinel", u.Scheme)
-	}
-	o.Username = u.User.Username()
-	o.Password, _ = u.User.Password()
-	return o, cluster, nil
+	return c, a.kind == "redis+cluster", nil
 }
 
 // nothingDone are the first words of replies that a server gives before it

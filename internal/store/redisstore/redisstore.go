@@ -23,8 +23,7 @@ import (
 
 // Options says where Redis is. Only URL is needed.
 type Options struct {
-	// URL is redis://host:port, rediss://…, redis+sentinel://h1:p,h2:p/master
-	// or redis+cluster://h1:p,h2:p.
+	// URL is as ParseURL reads it; Prefix and Partitions stand here alone.
 	URL string
 	// Prefix begins every key; "" = "dengxu:".
 	Prefix string
@@ -39,6 +38,9 @@ type Options struct {
 
 	Logger *slog.Logger // nil = discard
 }
+
+// defaultPrefix begins the keys of a store that says nothing else.
+const defaultPrefix = "dengxu:"
 
 // format is the version of the layout.
 const format = "1"
@@ -70,7 +72,7 @@ type Store struct {
 // when Redis cannot be reached or has data of another format.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Prefix == "" {
-		o.Prefix = "dengxu:"
+		o.Prefix = defaultPrefix
 	}
 	if o.Mono == nil {
 		start := time.Now()                                        //nolint:forbidigo // durations only, never a time
