@@ -21,13 +21,14 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/engine"
+	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
 )
 
 // hall is an engine over a store on disk, with one queue and counters to it.
 type hall struct {
 	dir    string
-	store  *pebblestore.Store
+	store  store.Store
 	engine *engine.Engine
 	n      atomic.Uint64
 }
@@ -45,6 +46,13 @@ func newHall(tb testing.TB) *hall {
 	tb.Helper()
 	h := &hall{dir: filepath.Join(tb.TempDir(), "store")}
 	h.open(tb)
+	h.furnish(tb)
+	return h
+}
+
+// furnish makes the queue and the counters.
+func (h *hall) furnish(tb testing.TB) {
+	tb.Helper()
 	ctx := context.Background()
 	steps := []func() error{
 		func() error {
@@ -69,15 +77,15 @@ func newHall(tb testing.TB) *hall {
 			tb.Fatal(err)
 		}
 	}
-	return h
 }
 
 func (h *hall) open(tb testing.TB) {
 	tb.Helper()
-	var err error
-	if h.store, err = pebblestore.Open(pebblestore.Options{Dir: h.dir}); err != nil {
+	s, err := pebblestore.Open(pebblestore.Options{Dir: h.dir})
+	if err != nil {
 		tb.Fatal(err)
 	}
+	h.store = s
 	if h.engine, err = engine.Open(context.Background(), engine.Options{Store: h.store}); err != nil {
 		tb.Fatal(err)
 	}

@@ -80,10 +80,11 @@ func packAsk(p *packer, c cells, a *store.Ask) {
 		p.text(packMark(k.Queue, k.Business))
 	}
 	if a.Op.Key != "" {
-		c.op(a.Op)
+		field := opField(a.Op)
+		c.op(field)
 		part("op")
 		p.array(2)
-		p.text(opField(a.Op))
+		p.text(field)
 		p.bytes(a.Op.Hash[:])
 	}
 }

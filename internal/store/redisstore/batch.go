@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/dengxu/dengxu"
@@ -22,52 +23,81 @@ func opField(op store.Op) string {
 	return string(h.Sum(nil)[:16])
 }
 
-// packBatch writes b for judge.lua and names the cells that it needs.
-func packBatch(p *packer, c cells, b *store.Batch) {
-	n := 8
-	if b.Op.Key != "" {
-		n++
-	}
-	if b.Pick != nil {
-		n++
-	}
-	p.fields(n)
-	p.fieldText("site", string(b.Site))
-	if b.Op.Key != "" {
-		c.op(b.Op)
-		p.text("op")
-		p.array(4)
-		p.text(opField(b.Op))
-		p.bytes(b.Op.Hash[:])
-		p.int(b.Op.Keep)
-		p.text(b.Op.Note)
-	}
-	list(p, "expect", b.Expect, func(x *store.Expectation) { packExpectation(p, c, *x) })
-	list(p, "docs", b.Docs, func(d *store.DocWrite) { packDoc(p, c, d) })
-	list(p, "tokens", b.Tokens, func(w *store.TokenWrite) { packToken(p, c, b.Site, w) })
-	list(p, "tallies", b.Tallies, func(t *store.TallyAdd) {
-		c.add(keyState, tallyField(t.Key.Name))
+// packBatch writes b for judge.lua, an array of its parts, and names the cells
+// that it needs.
+func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
+	p.array(10)
+	p.text(string(b.Site))
+	packOp(p, c, b.Op)
+	list(p, b.Expect, func(e *store.Expectation) { p.int(x.index(c, *e)) })
+	list(p, b.Docs, func(d *store.DocWrite) { packDoc(p, c, d) })
+	list(p, b.Tokens, func(w *store.TokenWrite) { packToken(p, c, w) })
+	list(p, b.Tallies, func(t *store.TallyAdd) {
+		field := tallyField(t.Key.Name)
+		c.add(keyState, field)
 		p.array(3)
-		p.text(tallyField(t.Key.Name))
+		p.text(field)
 		p.int(int64(t.Key.Day))
 		p.int(t.N)
 	})
-	list(p, "marks", b.Marks, func(m *store.MarkWrite) {
+	list(p, b.Marks, func(m *store.MarkWrite) {
 		p.fields(3)
 		p.fieldText("field", packMark(m.Queue, m.Business))
 		p.fieldInt("at", packTime(m.At))
 		p.fieldInt("keep", m.Keep)
 	})
-	list(p, "events", b.Events, func(e *store.EventSpec) { packEvent(p, b, e) })
-	list(p, "ranks", b.Ranks, func(r *store.RankOf) { packRankOf(p, b, r) })
-	if b.Pick != nil {
+	list(p, b.Events, func(e *store.EventSpec) { packEvent(p, b, e) })
+	list(p, b.Ranks, func(r *store.RankOf) { packRankOf(p, b, r) })
+	if b.Pick == nil {
+		p.no()
+	} else {
 		packPick(p, c, b)
 	}
 }
 
-// list writes a named array.
-func list[T any](p *packer, name string, all []T, write func(*T)) {
-	p.text(name)
+func packOp(p *packer, c cells, op store.Op) {
+	if op.Key == "" {
+		p.no()
+		return
+	}
+	field := opField(op)
+	c.op(field)
+	p.array(4)
+	p.text(field)
+	p.bytes(op.Hash[:])
+	p.int(op.Keep)
+	p.text(string([]byte{byte(len(op.Note))}) + op.Note)
+}
+
+// shared are the expectations of a group, each once: most batches of a queue
+// expect the same.
+type shared struct {
+	packed packer
+	n      int64
+	known  map[store.Expectation]int64
+}
+
+// index is the number of an expectation, from 1.
+func (x *shared) index(c cells, e store.Expectation) int64 {
+	_, listed := e.(store.CountBelow) // has a slice, which no map can have as key
+	if !listed {
+		if n, ok := x.known[e]; ok {
+			return n
+		}
+	}
+	x.n++
+	if !listed {
+		if x.known == nil {
+			x.known = make(map[store.Expectation]int64)
+		}
+		x.known[e] = x.n
+	}
+	packExpectation(&x.packed, c, e)
+	return x.n
+}
+
+// list writes an array.
+func list[T any](p *packer, all []T, write func(*T)) {
 	p.array(len(all))
 	for i := range all {
 		write(&all[i])
@@ -153,76 +183,87 @@ func packDoc(p *packer, c cells, d *store.DocWrite) {
 	p.bytes(store.AppendDoc(nil, &store.Doc{Site: d.Doc.Site, Body: d.Doc.Body}))
 }
 
-// packToken writes the parts that are not as usual by name.
-func packToken(p *packer, c cells, site dengxu.SiteID, w *store.TokenWrite) {
+// packToken writes a written token by position; judge.lua names the positions.
+func packToken(p *packer, c cells, w *store.TokenWrite) {
 	t := &w.Token
-	c.token(t.ID)
-	c.line(t.Line())
 	ix := t.Indexes()
-	if ix.Person != "" {
-		c.business(ix.Person)
+	id, line := packID(t.ID), packLine(ix.Line)
+	c.add(keyLive, id)
+	c.add(keyEnded, id)
+	c.add(keyState, "c"+line)
+	if t.Business != "" {
+		c.business(t.Business)
 	}
 	if t.Counter != "" {
 		c.counter(t.Counter)
 	}
-	var more packer
-	n := 0
-	optional := func(name string, v int64) {
-		if v != 0 {
-			more.fieldInt(name, v)
-			n++
-		}
-	}
-	optional("arrival", int64(t.Arrival)) //nolint:gosec // 40 bits
-	optional("seq", int64(t.Seq))         //nolint:gosec // 40 bits
+	p.array(23)
+	p.text(id)
+	f := flags(&ix, t.State)
+	stamp := binary.BigEndian.AppendUint32(make([]byte, 0, 6), uint32(t.Version)) //nolint:gosec // versions are small
+	p.bytes(append(stamp, byte(f), byte(stateCode(t.State))))
+	p.int(f)
+	p.int(stateCode(t.State))
+	p.int(packTime(t.Place))
+	p.int(int64(t.Factor))
+	p.text(line)
+	p.text(line + packLane(t.Lane))
+	p.text(string(t.Counter))
+	p.text(t.Business)
+	p.int(packTime(t.Due))
+	p.int(int64(t.Arrival)) //nolint:gosec // 40 bits
+	p.int(int64(t.Seq))     //nolint:gosec // 40 bits
 	if t.CallNo == store.NextCall {
-		optional("call", -1)
+		p.int(-1)
 	} else {
-		optional("call", int64(t.CallNo)) //nolint:gosec // 40 bits
+		p.int(int64(t.CallNo)) //nolint:gosec // 40 bits
 	}
-	optional("number", t.Number)
-	optional("due", packTime(t.Due))
-	optional("scale", packTime(w.ScaleFrom))
-	optional("floor", packTime(w.PlaceFloor))
-	optional("penalty", w.Penalty)
-	if w.Archive {
-		more.text("archive")
-		more.yes()
-		n++
-	}
-	if s := w.Series; s != nil {
-		c.add(keyState, seriesField(site, s.Name))
-		more.text("series")
-		more.array(5)
-		more.text(seriesField(site, s.Name))
-		more.int(int64(s.Day))
-		more.int(s.First)
-		more.int(s.Last)
-		more.text(s.At)
-		n++
-	}
-	p.fields(13 + n)
-	p.fieldText("id", packID(t.ID))
-	p.fieldInt("version", int64(t.Version)) //nolint:gosec // versions are small
-	p.fieldInt("flags", flags(t))
-	p.fieldInt("state", stateCode(t.State))
-	p.fieldInt("place", packTime(t.Place))
-	p.fieldInt("factor", int64(t.Factor))
-	p.fieldText("line", packLine(t.Line()))
-	p.fieldText("lane", packLane(t.Lane))
-	p.fieldText("counter", string(t.Counter))
-	p.fieldText("business", t.Business)
-	p.fieldText("prefix", t.Prefix)
-	p.fieldInt("width", int64(t.Width))
-	p.text("rest")
+	p.int(t.Number)
+	p.int(packTime(w.ScaleFrom))
+	p.int(packTime(w.PlaceFloor))
+	p.int(w.Penalty)
+	p.bool(w.Archive)
+	packSeries(p, c, t.Site, w.Series)
 	p.bytes(tail(t))
-	p.buf = append(p.buf, more.buf...)
+	if ix.Person == "" {
+		p.no()
+	} else {
+		p.text(personEntry(&ix, id, line))
+	}
+	p.int(int64(t.Version) - 1) //nolint:gosec // versions are small
+}
+
+// personEntry is the token in the list of its business id: its length, whether
+// it holds the mark, the id with its length, and the line.
+func personEntry(ix *store.Indexes, id, line string) string {
+	b := make([]byte, 0, 3+len(id)+len(line))
+	b = append(b, byte(2+len(id)+len(line)), 0, byte(len(id)))
+	if ix.Holder.Business != "" {
+		b[1] = 1
+	}
+	return string(append(append(b, id...), line...))
+}
+
+func packSeries(p *packer, c cells, site dengxu.SiteID, s *store.Series) {
+	if s == nil {
+		p.no()
+		return
+	}
+	field := seriesField(site, s.Name)
+	c.add(keyState, field)
+	p.array(5)
+	p.text(field)
+	p.int(int64(s.Day))
+	p.int(s.First)
+	p.int(s.Last)
+	p.text(s.At)
 }
 
 func packRankOf(p *packer, b *store.Batch, r *store.RankOf) {
 	lane := b.Tokens[r.Token-1].Token.Lane
-	p.fields(6)
+	p.fields(7)
 	p.fieldInt("token", int64(r.Token))
+	p.fieldText("key", sightKey(r.Classes, store.BoundClass(lane)))
 	packSight(p, r.Discipline, r.Classes, store.BoundClass(lane))
 	p.fieldText("class", lane.Class)
 	p.fieldInt("k", int64(lane.K))
@@ -253,7 +294,6 @@ var (
 func packPick(p *packer, c cells, b *store.Batch) {
 	pick := b.Pick
 	c.counter(pick.Counter)
-	p.text("pick")
 	n := 9
 	if pick.Exclude != "" {
 		n++
@@ -274,9 +314,10 @@ func packPick(p *packer, c cells, b *store.Batch) {
 	p.bytes(store.AppendEvent(nil, &store.Event{
 		Type: pick.Event, Site: b.Site, Actor: pick.Actor, Counter: pick.Counter, State: pick.State,
 	}))
-	list(p, "lines", pick.Lines, func(l *store.PickLine) {
+	p.text("lines")
+	list(p, pick.Lines, func(l *store.PickLine) {
 		c.line(l.Line)
-		n := 4
+		n := 5
 		if l.Deadline != 0 {
 			n++
 		}
@@ -285,6 +326,7 @@ func packPick(p *packer, c cells, b *store.Batch) {
 		}
 		p.fields(n)
 		p.fieldText("line", packLine(l.Line))
+		p.fieldText("key", sightKey(l.Classes, ""))
 		packSight(p, l.Discipline, l.Classes, store.BoundTo(pick.Counter))
 		if l.Deadline != 0 {
 			p.fieldInt("deadline", packTime(l.Deadline))

@@ -36,12 +36,10 @@ func (c cells) business(b string) { c.add(keyState, "p"+b) }
 
 func (c cells) counter(id dengxu.CounterID) { c.add(keyState, "b"+string(id)) }
 
-func (c cells) op(op store.Op) {
-	if op.Key != "" {
-		field := opField(op)
-		c.add(keyOps, field)
-		c.add(keyOps+1, field)
-	}
+// op names an operation by its field.
+func (c cells) op(field string) {
+	c.add(keyOps, field)
+	c.add(keyOps+1, field)
 }
 
 func (c cells) pack(p *packer) {

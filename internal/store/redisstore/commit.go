@@ -197,8 +197,9 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	need.add(keyState, "s")
 	bucket := p.marks.lastArrival() + 1
 	need.add(keyState, fmt.Sprint("i", bucket/64))
+	var expect shared
 	for _, c := range group {
-		packBatch(batches, need, &c.batch)
+		packBatch(batches, need, &expect, &c.batch)
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
 	w.fields(7)
@@ -209,6 +210,9 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	p.packSlots(w, need)
 	w.text("fields")
 	need.pack(w)
+	w.text("shared")
+	w.array(int(expect.n))
+	w.buf = append(w.buf, expect.packed.buf...)
 	w.text("batches")
 	w.buf = append(w.buf, batches.buf...)
 	return string(w.buf)

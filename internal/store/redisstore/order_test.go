@@ -18,7 +18,7 @@ import (
 	"github.com/dengxu/dengxu/internal/redistest"
 )
 
-//go:embed lua/order_lanes.lua lua/order_pick.lua lua/order_rank.lua testdata/order_driver.lua
+//go:embed lua/order_lanes.lua lua/order_pick.lua lua/order_rank.lua testdata/order_driver.lua testdata/order_front.lua
 var orderFiles embed.FS
 
 // orderPrelude is what the order fragments need, and counts what they ask.
@@ -32,6 +32,11 @@ end
 local function zcount(min, max)
   asked[2] = asked[2] + 1
   return redis.call('ZLEXCOUNT', KEYS[1], min, max)
+end
+local function zbelow(prefix, place, seq)
+  local bound = '(' .. prefix .. struct.pack('>I6', place)
+  if seq then bound = bound .. struct.pack('>I6', seq) end
+  return zcount('[' .. prefix, bound)
 end
 `
 
@@ -53,7 +58,7 @@ func newOrderRig(t *testing.T) *orderRig {
 	}
 	t.Cleanup(client.Close)
 	script := orderPrelude
-	for _, name := range []string{"lua/order_lanes.lua", "lua/order_pick.lua", "lua/order_rank.lua", "testdata/order_driver.lua"} {
+	for _, name := range []string{"lua/order_lanes.lua", "testdata/order_front.lua", "lua/order_pick.lua", "lua/order_rank.lua", "testdata/order_driver.lua"} {
 		text, err := orderFiles.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -50,6 +50,14 @@ func (p *packer) int(v int64) {
 	}
 }
 
+func (p *packer) bool(v bool) {
+	if v {
+		p.yes()
+	} else {
+		p.no()
+	}
+}
+
 func (p *packer) no() { p.buf = append(p.buf, 0xc2) }
 
 func (p *packer) yes() { p.buf = append(p.buf, 0xc3) }

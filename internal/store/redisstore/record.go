@@ -20,23 +20,25 @@ const (
 	hasEnded
 )
 
-func flags(t *store.Token) int64 {
-	ix := t.Indexes()
+func flags(ix *store.Indexes, s dengxu.State) int64 {
 	var f int64
-	for _, x := range []struct {
-		holds bool
-		flag  int64
-	}{
-		{ix.InLane, inLane},
-		{ix.Person != "", hasPerson},
-		{ix.Holder.Business != "", isHolder},
-		{ix.Counter != "", atCounter},
-		{ix.Busy, isBusy},
-		{t.State.Ended(), hasEnded},
-	} {
-		if x.holds {
-			f |= x.flag
-		}
+	if ix.InLane {
+		f |= inLane
+	}
+	if ix.Person != "" {
+		f |= hasPerson
+	}
+	if ix.Holder.Business != "" {
+		f |= isHolder
+	}
+	if ix.Counter != "" {
+		f |= atCounter
+	}
+	if ix.Busy {
+		f |= isBusy
+	}
+	if s.Ended() {
+		f |= hasEnded
 	}
 	return f
 }

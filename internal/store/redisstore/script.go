@@ -23,7 +23,7 @@ type script struct {
 
 // The fragments that scripts are made of, in the order of what needs what.
 var (
-	reading = []string{"meta", "clock", "cell", "lines", "order_lanes", "order_pick", "order_rank", "record", "index", "expect", "judge"}
+	reading = []string{"meta", "clock", "cell", "lines", "order_lanes", "front", "order_pick", "order_rank", "record", "index", "expect", "judge"}
 	writing = append(reading[:len(reading):len(reading)], "write", "call", "log", "carry")
 )
 

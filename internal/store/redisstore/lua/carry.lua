@@ -3,46 +3,56 @@
 -- archived one: its record), id and record of each picked, ranks, last event.
 
 local function rank_of(ask, w, new, now)
-  local spec = {line = w.line, discipline = ask.discipline, classes = ask.classes, bound = ask.bound}
-  return rank(now, spec, ask.class, ask.k, new.place, new.seq)
+  local key = w[LINE] .. ask.class .. '\0' .. ask.key
+  local found = walks[key]
+  if not found then
+    ask.line = w[LINE]
+    found = rivals(ask, ask.class)
+    for i = 1, #found do opened[found[i].prefix] = true end
+    walks[key] = found
+  end
+  return rank(now, ask, ask.class, ask.k, new.place, new.seq, found)
 end
 
 local function marked(x, now)
   local at = resolve(x.at, now)
-  put(MARKS, x.field, struct.pack('>I6I6', at, at + x.keep))
+  put(MARKS, x.field, pack('>I6I6', at, at + x.keep))
+end
+
+-- told logs the events of a batch; those of the picked come last.
+local function told(b, news, olds, choices, m)
+  for _, ev in ipairs(b[B_EVENTS]) do log_event(m, ev[2], ev[1] > 0 and (news[ev[1]] or olds[ev[1]])) end
+  for _, c in ipairs(choices) do log_call(m, b[B_PICK].event, c.new, c.id) end
 end
 
 local function carry_out(b, olds, choices, heads, m)
-  local news, ranks, tokens, picked, ids = {}, {}, {}, {}, {}
-  for i, w in ipairs(b.tokens) do
-    if not w.archive then news[i] = written(w, olds[i], m) end
+  local written_, news, ranks, tokens, picked, ids = b[B_TOKENS], {}, {}, {}, {}, ''
+  for i = 1, #written_ do
+    if not written_[i][ARCHIVED] then news[i] = written(written_[i], olds[i], m) end
   end
-  for i, ask in ipairs(b.ranks) do ranks[i] = rank_of(ask, b.tokens[ask.token], news[ask.token] or olds[ask.token], m.now) end
-  for i, c in ipairs(choices) do
-    local new = called(b.pick, b.pick.lines[c.spec], c, heads[i], m)
-    move(c.id, heads[i], new)
-    picked[i], choices[i].new = {c.id, new.rec}, new
+  for i, ask in ipairs(b[B_RANKS]) do
+    ranks[i] = rank_of(ask, written_[ask.token], news[ask.token] or olds[ask.token], m.now)
   end
-  for i, w in ipairs(b.tokens) do
-    if olds[i] then unindex(olds[i], w.id) end
-  end
-  for i, w in ipairs(b.tokens) do
-    local new = news[i]
+  for i, c in ipairs(choices) do c.new = called(b[B_PICK], b[B_PICK].lines[c.spec], c, heads[i], m) end
+  for i = 1, #written_ do
+    local id, new = written_[i][ID], news[i]
     if new then
-      place_record(w.id, olds[i], new)
+      move(id, olds[i], new)
       tokens[i] = {new.arrival, new.seq, new.call, new.number, new.place, new.due}
     else
-      tokens[i] = archive(w.id, olds[i]).rec
+      tokens[i] = archive(id, olds[i]).rec
     end
-    ids[i] = entry(w.id)
+    ids = #written_ == 1 and entry(id) or ids .. entry(id)
   end
-  for i, c in ipairs(choices) do ids[#b.tokens + i] = entry(c.id) end
-  for _, d in ipairs(b.docs) do doc(d, m.now) end
-  for _, x in ipairs(b.tallies) do add(x[1], x[2], x[3]) end
-  for _, x in ipairs(b.marks) do marked(x, m.now) end
-  for _, ev in ipairs(b.events) do log_event(m, ev[2], ev[1] > 0 and (news[ev[1]] or olds[ev[1]])) end
-  for _, c in ipairs(choices) do log_call(m, b.pick.event, c.new, c.id) end
-  local wrote = #b.tokens + #b.docs + #b.tallies + #b.marks + #b.events > 0
-  if b.op and (#choices > 0 or wrote and not b.pick) then remember(b, table.concat(ids), #choices, m.now) end
+  for i, c in ipairs(choices) do
+    move(c.id, heads[i], c.new)
+    picked[i], ids = {c.id, c.new.rec}, ids .. entry(c.id)
+  end
+  for _, d in ipairs(b[B_DOCS]) do doc(d, m.now) end
+  for _, x in ipairs(b[B_TALLIES]) do add(x[1], x[2], x[3]) end
+  for _, x in ipairs(b[B_MARKS]) do marked(x, m.now) end
+  told(b, news, olds, choices, m)
+  local wrote = #written_ + #b[B_DOCS] + #b[B_TALLIES] + #b[B_MARKS] + #b[B_EVENTS] > 0
+  if b[B_OP] and (#choices > 0 or wrote and not b[B_PICK]) then remember(b[B_OP], ids, #choices, m.now) end
   return {'ok', tokens, picked, ranks, m.event}
 end

@@ -37,6 +37,16 @@ local function put(k, field, v)
   cells[k][field], dirty[k][field] = v, true
 end
 
+-- put_once changes a cell that hardly any other batch of the group changes:
+-- its arguments are ready. What put says of it later comes later.
+local sets = {}
+for k = 1, #KEYS do sets[k] = {} end
+local function put_once(k, field, v)
+  cells[k][field], dirty[k][field] = v, nil
+  local s = sets[k]
+  s[#s + 1], s[#s + 2] = field, v
+end
+
 -- each calls write with the arguments of one command at a time.
 local function each(args, write)
   for from = 1, #args, MANY do
@@ -46,7 +56,8 @@ end
 
 -- flush writes the cells of a hash.
 local function flush(k)
-  local set, del = {}, {}
+  local set, del = sets[k], {}
+  sets[k] = {}
   for field in pairs(dirty[k]) do
     local v = cells[k][field]
     if v then

@@ -8,34 +8,34 @@
 --   `behind` event (the server lost commits), `stale` (a later call came first).
 
 local function attempt(b, m)
-  local again = replayed(b.op, m.now)
+  local again = replayed(b[B_OP], m.now)
   if again then
     if again[1] == 'replay' then again[5] = m.event end
     return again
   end
-  for i, x in ipairs(b.expect) do
-    local have = expect(x, m.now)
+  for i, n in ipairs(b[B_EXPECT]) do
+    local have = expect(shared[n], m.now)
     if have then return {'refused', i, have} end
   end
-  for i, d in ipairs(b.docs) do
+  for i, d in ipairs(b[B_DOCS]) do
     local have = version('v' .. d.field)
     if have ~= d.expect then return {'doc', i, have} end
   end
-  local olds, refusal = old_records(b, m.now)
-  refusal = refusal or taken(b)
+  local olds, refusal = old_records(b[B_TOKENS])
+  refusal = refusal or taken(b[B_TOKENS])
   if refusal then return refusal end
-  local why = wrong(b, olds, m.arrival)
+  local why = wrong(b[B_TOKENS], olds, m.arrival)
   if why then return {'wrong', why} end
-  local choices, heads = {}, {}
-  if b.pick then
-    local exclude = b.pick.exclude and find(b.pick.exclude)
-    choices = pick(m.now, b.pick.mode, b.pick.lines, b.pick.max, exclude and head(exclude).seq or 0)
+  local choices, heads, p = {}, {}, b[B_PICK]
+  if p then
+    local exclude = p.exclude and find(p.exclude)
+    choices = pick(m.now, p.mode, p.lines, p.max, exclude and head(exclude).seq or 0)
     for i, c in ipairs(choices) do
       heads[i], why = take(c, b)
       if why then return {'wrong', why} end
     end
   end
-  refusal = numbered(b)
+  refusal = numbered(b[B_TOKENS])
   if refusal then return refusal end
   return carry_out(b, olds, choices, heads, m)
 end
@@ -60,6 +60,11 @@ if unlogged then
   put(STATE, 's', false)
 end
 for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
+shared = group.shared
+for _, b in ipairs(group.batches) do
+  if b[B_PICK] then appetite = appetite + b[B_PICK].max end
+end
+appetite = math.min(appetite + 2, 128)
 local answers = {}
 for i, b in ipairs(group.batches) do answers[i] = attempt(b, m) end
 local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
@@ -68,6 +73,8 @@ put(STATE, 'r' .. group.process, reply)
 flush_ops(m)
 put(STATE, 'm', pack_meta(m))
 put_counts()
+put_daily()
+for field in pairs(arriving) do put_arrivals(field) end
 for _, k in ipairs({STATE, LIVE, ENDED, DOCS, MARKS}) do flush(k) end
 for _, k in ipairs({LINES, DUE, BUCKETS}) do settle(k) end
 flush_archive()

@@ -9,25 +9,36 @@ end
 
 local function token_version(id)
   local rec = find(id)
-  return rec and (struct.unpack('>I4', rec)) or 0
+  return rec and (unpack_('>I4', rec)) or 0
 end
 
--- tally is a daily count as seen on a day.
+-- daily is a count and the day it belongs to, {day, n}; it is packed at the end.
+local counted = {}
 local function daily(field)
-  local packed = get(STATE, field)
-  if packed then return struct.unpack('>i4I6', packed) end
-  return 0, 0
+  local d = counted[field]
+  if not d then
+    local packed = get(STATE, field)
+    d = packed and {unpack_('>i4I6', packed)} or {0, 0}
+    counted[field] = d
+  end
+  return d
 end
 
 local function on(field, day)
-  local of, n = daily(field)
-  return of == day and n or 0
+  local d = daily(field)
+  return d[1] == day and d[2] or 0
+end
+
+local function put_daily()
+  for field, d in pairs(counted) do
+    if d.changed then put(STATE, field, pack('>i4I6', d[1], d[2])) end
+  end
 end
 
 local function mark(field, now)
   local packed = get(MARKS, field)
   if not packed then return 0 end
-  local at, ends = struct.unpack('>I6I6', packed)
+  local at, ends = unpack_('>I6I6', packed)
   return ends > now and at or 0
 end
 
@@ -44,13 +55,20 @@ local checks = {
   tally = function(x) return on(x[2], x[3]) < x[4] end,
   room = function(x) return busy(x[2]) - x[4] < x[3] end,
   lane = function(x)
+    if opened[x[2] .. x[3]] then return true end
     return #zrange('[' .. x[2] .. x[3], '(' .. x[2] .. x[3] .. '\255', 0, 1) > 0 or #lanes(x[2]) < x[4]
   end,
   after = function(x, now) return now >= resolve(x[2], now) end,
   before = function(x, now) return now < resolve(x[2], now) end,
 }
 
+-- steady are those that stay as they are through a group, unless a document
+-- is written: checked once for all batches that share them.
+local steady = {doc = true, after = true, before = true}
+
 local function expect(x, now)
+  if x.held then return end
   local holds, have = checks[x[1]](x, now)
+  if holds and steady[x[1]] then x.held = true end
   if not holds then return have or 0 end
 end

@@ -1,51 +1,74 @@
 -- judge decides whether one batch stands: first everything is read and
--- checked, then `write` changes cells, which cannot fail. A batch is an array
--- of named parts, as batch.go writes it.
+-- checked, then carry_out changes cells, which cannot fail. A batch is an array
+-- of parts, as batch.go writes it; false or an empty array where it has none.
+
+local B_SITE, B_OP, B_EXPECT, B_DOCS, B_TOKENS, B_TALLIES, B_MARKS, B_EVENTS, B_RANKS, B_PICK = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+
+-- A written token. STAMP is version, flags and state, packed; BEFORE the version
+-- that is replaced. LANE is the line and the lane; PLACE, DUE, SCALE and FLOOR
+-- may be symbolic; CALL -1 is the next; SERIES is {field, day, first, last, at}
+-- or false; PERSON is its entry there or false.
+local ID, STAMP, FLAGS, STATE_, PLACE, FACTOR, LINE, LANE, COUNTER, BUSINESS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local DUE_, ARRIVAL, SEQ, CALL, NUMBER, SCALE, FLOOR, PENALTY, ARCHIVED, SERIES, REST, PERSON, BEFORE = 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
 
 -- replayed is the remembered operation, or nil.
 local function replayed(op, now)
   if not op then return end
   local packed = get(OPS, op[1]) or get(OPS + 1, op[1])
   if not packed then return end
-  local expires, hash, picked, note, ids = struct.unpack('>I6c16BBc0I2c0', packed)
+  local expires, hash, note, picked, ids = unpack_('>I6c16Bc0BI2c0', packed)
   if expires <= now then return end
   if hash ~= op[2] then return {'reused'} end
   return {'replay', note, picked, ids}
 end
 
--- old reads the records that the batch replaces.
-local function old_records(b, now)
+-- old_records reads the records that the batch replaces.
+local function old_records(tokens)
   local olds = {}
-  for i, w in ipairs(b.tokens) do
-    local rec, from = find(w.id)
+  for i = 1, #tokens do
+    local w = tokens[i]
+    local rec, from = find(w[ID])
     local h = rec and head(rec)
     local have = h and h.version or 0
-    if have ~= w.version - 1 then return nil, {'token', i, have} end
-    if h then h.rec, h.from = rec, from end
+    if have ~= w[BEFORE] then return nil, {'token', i, have} end
+    if h then h.from = from end
     olds[i] = h or false
   end
   return olds
 end
 
 -- taken is the refusal of a write that would give one mark to two tokens.
-local function taken(b)
-  local mine, frees = {}, {}
-  for _, w in ipairs(b.tokens) do frees[w.id] = not has(w.flags, IS_HOLDER) or w.business .. '\0' .. w.line end
-  for i, w in ipairs(b.tokens) do
-    if has(w.flags, IS_HOLDER) and not w.archive then
-      local key = w.business .. '\0' .. w.line
-      local by = mine[key] or holder(w.business, w.line)
-      if by and by ~= w.id and (mine[key] or frees[by] == nil or frees[by] == key) then return {'holder', i, by} end
-      mine[key] = w.id
+local function taken(tokens)
+  local mine, frees
+  for i = 1, #tokens do
+    local w = tokens[i]
+    if has(w[FLAGS], IS_HOLDER) then
+      local by = mine and mine[w[BUSINESS] .. '\0' .. w[LINE]]
+      local twice = by
+      if not by then
+        by = holder(w[BUSINESS], w[LINE])
+        twice = by and by ~= w[ID]
+        for j = 1, twice and #tokens or 0 do -- unless the batch takes it away
+          local o = tokens[j]
+          if o[ID] == by and not (has(o[FLAGS], IS_HOLDER) and o[BUSINESS] == w[BUSINESS] and o[LINE] == w[LINE]) then
+            twice = false
+          end
+        end
+      end
+      if twice then return {'holder', i, by} end
+      if #tokens > 1 then
+        mine = mine or {}
+        mine[w[BUSINESS] .. '\0' .. w[LINE]] = w[ID]
+      end
     end
   end
 end
 
--- next_number is the next of a series {field, day, first, last, at}, and its day.
+-- next_number is the next of a series, and its day.
 local function next_number(s)
-  local have, n = daily(s[1])
-  local day = math.max(s[2], have)
-  n = have == day and math.max(n + 1, s[3]) or s[3]
+  local have = daily(s[1])
+  local day = math.max(s[2], have[1])
+  local n = have[1] == day and math.max(have[2] + 1, s[3]) or s[3]
   if s[4] > 0 and n > s[4] then
     if s[5] == 'refuse' then return end
     if s[5] == 'wrap' then n = s[3] end
@@ -53,45 +76,53 @@ local function next_number(s)
   return n, day
 end
 
--- numbered gives the series numbers of the batch and returns what to put back
--- when a later one is refused.
-local function numbered(b)
-  local undo = {}
-  for i, w in ipairs(b.tokens) do
-    if w.series then
-      local n, day = next_number(w.series)
+-- numbered gives the series numbers of the batch; when one is refused, those
+-- before it are taken back.
+local function numbered(tokens)
+  local undo
+  for i = 1, #tokens do
+    local s = tokens[i][SERIES]
+    if s then
+      local n, day = next_number(s)
       if not n then
-        for field, v in pairs(undo) do cells[STATE][field] = v end
+        for d, was in pairs(undo or {}) do d[1], d[2] = was[1], was[2] end
         return {'series', i}
       end
-      local field = w.series[1]
-      if undo[field] == nil then undo[field] = get(STATE, field) end
-      put(STATE, field, struct.pack('>i4I6', day, n))
-      w.number = n
+      local d = daily(s[1])
+      if #tokens > 1 then
+        undo = undo or {}
+        undo[d] = undo[d] or {d[1], d[2]}
+      end
+      d[1], d[2], d.changed = day, n, true
+      tokens[i][NUMBER] = n
     end
   end
 end
 
 -- wrong is what no state could make right.
-local function wrong(b, olds, arrival)
-  for i, w in ipairs(b.tokens) do
-    local h = olds[i]
-    if w.archive and not has(h.flags, HAS_ENDED) then return 'archived before its end' end
-    if h and not w.archive and w.arrival ~= h.arrival then return 'changes its arrival number' end
-    if (w.seq or 0) > arrival then return 'brings a seq that was never given' end
+local function wrong(tokens, olds, arrival)
+  for i = 1, #tokens do
+    local w, h = tokens[i], olds[i]
+    if h then
+      if w[ARCHIVED] and not has(h.flags, HAS_ENDED) then return 'archived before its end' end
+      if not w[ARCHIVED] and w[ARRIVAL] ~= h.arrival then return 'changes its arrival number' end
+    end
+    if w[SEQ] > arrival then return 'brings a seq that was never given' end
   end
+end
+
+local function scaled(w, at, now)
+  if w[SCALE] == 0 then return at end
+  local from = resolve(w[SCALE], now)
+  local past = at - from
+  local q = math.floor(past / 1000) -- in two parts, so that no product passes 2^53
+  return from + q * w[FACTOR] + math.floor((past - q * 1000) * w[FACTOR] / 1000)
 end
 
 -- place resolves where a written token stands.
 local function place(w, now)
-  local function scaled(at)
-    if not w.scale then return at end
-    local from = resolve(w.scale, now)
-    local past = at - from
-    local q = math.floor(past / 1000) -- in two parts, so that no product passes 2^53
-    return from + q * w.factor + math.floor((past - q * 1000) * w.factor / 1000)
-  end
-  local p = resolve(w.place, now)
-  if w.floor then p = math.max(p, scaled(resolve(w.floor, now))) else p = scaled(p) end
-  return math.max(p + (w.penalty or 0), 0)
+  local p = resolve(w[PLACE], now)
+  if p >= 0 and w[SCALE] == 0 and w[FLOOR] == 0 and w[PENALTY] == 0 then return p end
+  if w[FLOOR] ~= 0 then p = math.max(p, scaled(w, resolve(w[FLOOR], now), now)) else p = scaled(w, p, now) end
+  return math.max(p + w[PENALTY], 0)
 end

@@ -2,6 +2,8 @@
 --
 -- A fragment: it declares `pick` for the fragments after it.
 -- NEEDS: order_lanes before it, and
+--   front(spec, want)  the lanes that spec sees, as lanes gives them; where a
+--   lane has a first, its members before that are gone
 --   zrange(min, max, offset, count), zcount(min, max)  ZRANGEBYLEX and
 --   ZLEXCOUNT of the partition's zset of lines, signs included
 --
@@ -85,10 +87,10 @@ do
     for i, spec in ipairs(specs) do
       assert(before[spec.discipline], "no such discipline")
       race[i] = {}
-      for _, o in ipairs(lanes(spec.line, sight(spec.classes, spec.bound), want)) do
+      for _, o in ipairs(front(spec, want)) do
         if not known[o.prefix] then
           known[o.prefix] = true
-          o.spec, o.at, o.step, o.pace = i, 1, #o.members, ORDINARY
+          o.spec, o.at, o.step, o.pace = i, o.first or 1, #o.members, ORDINARY
           if spec.discipline == "aging" and o.k > 0 then o.pace = o.k end
           load(o, now, exclude, n)
           race[i][#race[i] + 1] = o

@@ -2,7 +2,8 @@
 --
 -- A fragment: it declares `rivals` and `rank` for the fragments after it.
 -- NEEDS: order_lanes before it, and
---   zcount(min, max)  ZLEXCOUNT of the partition's zset of lines, signs included
+--   zbelow(prefix, place, seq)  how many members of a lane are before a point;
+--                               no seq = those at that place are not
 --
 -- rivals(spec, class) → the lanes that compete with a member of class, as
 --   lanes gives them: those that spec sees, and all of the class itself.
@@ -24,7 +25,7 @@
 
 local rivals, rank
 do
-  local pack, floor = struct.pack, math.floor
+  local floor = math.floor
   local ORDINARY = 20 -- K of the factor 1.0
   local SEQS = 2 ^ 48
 
@@ -51,9 +52,7 @@ do
 
   local function below(prefix, place, seq)
     if seq and seq >= SEQS then place, seq = place + 1, nil end
-    local bound = "(" .. prefix .. pack(">I6", place)
-    if seq then bound = bound .. pack(">I6", seq) end
-    return zcount("[" .. prefix, bound)
+    return zbelow(prefix, place, seq)
   end
 
   function rivals(spec, class)

@@ -1,22 +1,28 @@
 -- A token's record: what scripts read or fill in comes first, the rest is
 -- opaque. Times in ms; symbolic times in the rest stand for the head's now.
 
+local pack, unpack_ = struct.pack, struct.unpack
 local HEAD = '>I4BBI6I6I5I5I5I6I6'
 local TAIL = '>I4BBc0Bc0Bc0Bc0Bc0I2c0' -- gen, width, site, queue, lane, counter, prefix, business
 local IN_LANE, HAS_PERSON, IS_HOLDER, AT_COUNTER, IS_BUSY, HAS_ENDED = 1, 2, 4, 8, 16, 32
 
+local band = bit.band
+local function has(flags, flag) return band(flags, flag) ~= 0 end
+
 local function pack_head(h)
-  return struct.pack(HEAD, h.version, h.flags, h.state, h.now, h.place, h.arrival, h.seq, h.call, h.number, h.due)
+  return pack(HEAD, h.version, h.flags, h.state, h.now, h.place, h.arrival, h.seq, h.call, h.number, h.due)
 end
 
 -- head reads the parts that scripts need; h.rest is where the patch begins.
 local function head(rec)
-  local h, at = {}, nil
-  h.version, h.flags, h.state, h.now, h.place, h.arrival, h.seq, h.call, h.number, h.due, at = struct.unpack(HEAD, rec)
-  h.tail = at
-  h.gen, h.width, h.site, h.queue, h.lane, h.counter, h.prefix, h.business, h.rest = struct.unpack(TAIL, rec, at)
-  h.line = h.queue .. '\0' .. struct.pack('>I4', h.gen)
-  return h
+  local version, flags, state, now, place, arrival, seq, call, number, due, at = unpack_(HEAD, rec)
+  local gen, width, site, queue, lane, counter, prefix, business, rest = unpack_(TAIL, rec, at)
+  local line = queue .. '\0' .. pack('>I4', gen)
+  return {
+    rec = rec, version = version, flags = flags, state = state, now = now, place = place, arrival = arrival, seq = seq,
+    call = call, number = number, due = due, gen = gen, width = width, site = site, queue = queue, counter = counter,
+    prefix = prefix, business = business, rest = rest, tail = at, line = line, lane = line .. lane, shape = lane,
+  }
 end
 
 -- find returns a record that batches may change, and the hash that has it.

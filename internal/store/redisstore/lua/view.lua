@@ -48,7 +48,6 @@ local function after_view(x)
   return {found, zcount('[' .. x[1] .. x[4], '(' .. x[1] .. x[4] .. '\255\255')}
 end
 
-local walks = {}
 local function rank_view(x, now)
   local key = x.line .. x.class .. '\0' .. x.key
   local found = walks[key]

@@ -1,11 +1,18 @@
 -- write carries out what a judged batch does to cells; it cannot fail.
 
--- written completes one record that the batch gives, and its index entries.
+-- moment is the group's time, packed.
+local at, packed_at
+local function moment(now)
+  if at ~= now then at, packed_at = now, pack('>I6', now) end
+  return packed_at
+end
+
+-- written completes one record that the batch gives.
 local function written(w, h, m)
   local new = {
-    version = w.version, flags = w.flags, state = w.state, now = m.now, place = place(w, m.now),
-    arrival = w.arrival or 0, seq = w.seq or 0, call = w.call or 0, number = w.number or 0, due = resolve(w.due or 0, m.now),
-    line = w.line, lane = w.lane, counter = w.counter, business = w.business, prefix = w.prefix, width = w.width,
+    flags = w[FLAGS], state = w[STATE_], place = place(w, m.now),
+    arrival = w[ARRIVAL], seq = w[SEQ], call = w[CALL], number = w[NUMBER], due = resolve(w[DUE_], m.now),
+    line = w[LINE], lane = w[LANE], counter = w[COUNTER], business = w[BUSINESS], person = w[PERSON],
   }
   if not h then
     m.arrival = m.arrival + 1
@@ -18,27 +25,21 @@ local function written(w, h, m)
     m.call = m.call + 1
     new.call = m.call
   end
-  new.rec = pack_head(new) .. w.rest
+  new.rec = w[STAMP] .. moment(m.now) .. pack('>I6I5I5I5I6I6', new.place, new.arrival, new.seq, new.call, new.number, new.due) .. w[REST]
   return new
 end
 
--- place_record puts a record where its flags say; h is what it replaces and is
--- out of the indexes already, or false.
-local function place_record(id, h, new)
+-- move puts a record where its flags say, in place of h, or false.
+local function move(id, h, new)
   if not h then
     arrived(new, id)
   elseif has(h.flags, HAS_ENDED) ~= has(new.flags, HAS_ENDED) then
-    put(h.from, id, false)
+    put(h.from or LIVE, id, false)
     departed(h, id)
     arrived(new, id)
   end
-  index(new, id)
-  put(has(new.flags, HAS_ENDED) and ENDED or LIVE, id, new.rec)
-end
-
-local function move(id, h, new)
-  unindex(h, id)
-  place_record(id, h, new)
+  reindex(h or NOWHERE, new, id)
+  put_once(has(new.flags, HAS_ENDED) and ENDED or LIVE, id, new.rec)
 end
 
 -- archive takes an ended record out of everything but the archive, which keeps
@@ -47,9 +48,10 @@ local KEPT = 100000
 local gone = {}
 local function archive(id, h)
   departed(h, id)
+  reindex(h, {flags = 0, due = 0, business = '', counter = '', person = false}, id)
   put(h.from, id, false)
   h.version = h.version + 1
-  h.rec = pack_head(h) .. string.sub(h.rec, h.tail)
+  h.rec = pack_head(h) .. sub(h.rec, h.tail)
   gone[#gone + 1] = {id, h.rec}
   return h
 end
@@ -63,34 +65,41 @@ local function flush_archive()
   end
 end
 
+-- unsteady forgets what was checked of documents, for one changes.
+local shared
+local function unsteady()
+  for _, x in ipairs(shared) do x.held = nil end
+end
+
 local function doc(d, now)
   if d.delete then
+    unsteady()
     put(STATE, 'v' .. d.field, false)
     put(DOCS, d.field, false)
     pending[DUE]['\0' .. d.field] = false
     return
   end
   local due = resolve(d.due, now)
+  unsteady()
   put(STATE, 'v' .. d.field, number(d.expect + 1))
-  put(DOCS, d.field, struct.pack('>I6I6', d.expect + 1, due) .. d.body)
+  put(DOCS, d.field, pack('>I6I6', d.expect + 1, due) .. d.body)
   pending[DUE]['\0' .. d.field] = due > 0 and number(due)
 end
 
 -- add counts on; a later day begins at 0, an earlier one is over.
 local function add(field, day, n)
-  local have, sum = daily(field)
-  if day < have then return end
-  put(STATE, field, struct.pack('>i4I6', day, (have == day and sum or 0) + n))
+  local d = daily(field)
+  if day < d[1] then return end
+  d[1], d[2], d.changed = day, (d[1] == day and d[2] or 0) + n, true
 end
 
 local DAY = 86400000
 
 -- remember keeps an operation with the ids that it wrote and picked.
-local function remember(b, ids, picked, now)
-  local op = b.op
+local function remember(op, ids, picked, now)
   local expires = now + op[3]
   local k = OPS + math.floor(expires / DAY) % 2
-  put(k, op[1], struct.pack('>I6c16BBc0I2c0', expires, op[2], picked, #op[4], op[4], #ids, ids))
+  put_once(k, op[1], pack('>I6', expires) .. op[2] .. op[4] .. pack('>BI2', picked, #ids) .. ids)
 end
 
 -- An operation lives in the hash of the day on which it expires; of two hashes

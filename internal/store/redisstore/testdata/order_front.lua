@@ -1,0 +1,1 @@
+local function front(spec, want) return lanes(spec.line, sight(spec.classes, spec.bound), want) end
