@@ -1,13 +1,159 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redis/rueidis"
 
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// Audit compares the indexes with the records.
+// confirmAfter is how long after a finding everything is read again: a live
+// store changes while it is read, so only what is wrong twice counts.
+const confirmAfter = time.Second
+
+// Audit compares the indexes with the records of each partition, and the log
+// with both. It reads in pages, while commits go on; a finding is confirmed by
+// reading everything again a second later.
 func (s *Store) Audit(ctx context.Context) ([]store.Finding, error) {
-	_, err := s.ready(ctx, 0)
-	return nil, err
+	return s.AuditWith(ctx, store.Auditor{})
+}
+
+// AuditURL checks a store, whether or not processes use it, and changes nothing
+// in it but that it opens it. rules are the hooks of the audit, which also holds
+// records, counts and log to what the engine promises.
+func AuditURL(ctx context.Context, o Options, rules store.Auditor) (found []store.Finding, err error) {
+	s, err := Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close() //nolint:errcheck // it never fails
+	rules.Engine = true
+	return s.AuditWith(ctx, rules)
+}
+
+// AuditWith is Audit with rules: hooks, as of an Auditor that was fed nothing.
+func (s *Store) AuditWith(ctx context.Context, rules store.Auditor) ([]store.Finding, error) {
+	var all []store.Finding
+	for i := range s.parts {
+		p, err := s.ready(ctx, store.Partition(i)) //nolint:gosec // at most 256
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.audit(ctx, rules)
+		if err != nil {
+			return nil, fmt.Errorf("audit of partition %d: %w", i, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// audit reads a partition, and again where something is wrong.
+func (p *part) audit(ctx context.Context, rules store.Auditor) ([]store.Finding, error) {
+	first := newComparison(p, rules)
+	if err := first.read(ctx); err != nil {
+		return nil, err
+	}
+	if first.clean() {
+		return nil, nil
+	}
+	select {
+	case <-time.After(confirmAfter):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	second := newComparison(p, rules)
+	second.suspect = first.different()
+	if err := second.read(ctx); err != nil {
+		return nil, err
+	}
+	return second.confirmed(first), nil
+}
+
+// scanSet calls each for the members of a sorted set, as scan does for hashes.
+func (p *part) scanSet(ctx context.Context, key int, each func(member string, score float64) error) error {
+	for cursor := uint64(0); ; {
+		var found []string
+		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+			e, err := c.Do(ctx, c.B().Zscan().Key(p.keys[key-1]).Cursor(cursor).Count(500).Build()).AsScanEntry()
+			if err == nil {
+				cursor, found = e.Cursor, e.Elements
+			}
+			return nil, err
+		})
+		if err != nil {
+			return fmt.Errorf("scan %s: %w", keyNames[key-1], err)
+		}
+		for i := 0; i+1 < len(found); i += 2 {
+			if found[i] == placeholder {
+				continue
+			}
+			score, err := parseScore(found[i+1])
+			if err == nil {
+				err = each(found[i], score)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// eachEvent calls each for the events of the log.
+func (p *part) eachEvent(ctx context.Context, each func(ev *store.Event) error) error {
+	const page = 1000
+	begin := "-"
+	for {
+		var entries []rueidis.XRangeEntry
+		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) (_ []byte, err error) {
+			cmd := c.B().Xrange().Key(p.keys[keyLog-1]).Start(begin).End("+").Count(page).Build()
+			entries, err = c.Do(ctx, cmd).AsXRange()
+			return nil, err
+		})
+		if err != nil {
+			return fmt.Errorf("read the log: %w", err)
+		}
+		for i := range entries {
+			begin = "(" + entries[i].ID
+			entry := entries[i].FieldValues["e"]
+			if entry == "" {
+				continue // keeps the key existing
+			}
+			events, err := decodeEntry(p.id, []byte(entry))
+			if err != nil {
+				return err
+			}
+			for i := range events {
+				if err := each(&events[i]); err != nil {
+					return err
+				}
+			}
+		}
+		if len(entries) < page {
+			return nil
+		}
+	}
+}
+
+// confirmed are the findings that both readings have.
+func (c *comparison) confirmed(first *comparison) []store.Finding {
+	found := c.named(first)
+	before := first.rules.Findings()
+	for _, f := range c.rules.Findings() {
+		if slices.Contains(before, f) {
+			found = append(found, f)
+		}
+	}
+	slices.SortFunc(found, func(a, b store.Finding) int {
+		return cmp.Compare(a.Kind+"\x00"+a.Text, b.Kind+"\x00"+b.Text)
+	})
+	return found
 }

@@ -195,6 +195,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	need := cells{}
 	need.add(keyState, "m")
 	need.add(keyState, "s")
+	need.add(keyState, "D")
 	bucket := p.marks.lastArrival() + 1
 	need.add(keyState, fmt.Sprint("i", bucket/64))
 	var expect shared

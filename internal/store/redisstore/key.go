@@ -47,9 +47,13 @@ const (
 	keyLive    = 2
 	keyEnded   = 3
 	keyArchive = 4
+	keyLines   = 5
+	keyDue     = 6
 	keyDocs    = 7
 	keyOps     = 8 // two of them
 	keyMarks   = 10
+	keyBuckets = 11
+	keyLog     = 12
 )
 
 // partitionKeys are the keys of partition i of n. The tags lie so that any even

@@ -24,12 +24,12 @@ type script struct {
 // The fragments that scripts are made of, in the order of what needs what.
 var (
 	reading = []string{"meta", "clock", "cell", "lines", "order_lanes", "front", "order_pick", "order_rank", "record", "index", "expect", "judge"}
-	writing = append(reading[:len(reading):len(reading)], "write", "call", "log", "carry")
+	writing = append(reading[:len(reading):len(reading)], "write", "call", "log", "carry", "dump_keep")
 )
 
 // scripts are all scripts of one store: publish is how hints are sent.
 type scripts struct {
-	commit, free, tick, view, due, list, events, create, fence, sweep *script
+	commit, free, tick, view, due, list, events, create, fence, sweep, dump, load *script
 }
 
 func newScripts(publish string) *scripts {
@@ -46,6 +46,8 @@ func newScripts(publish string) *scripts {
 		events: newScript("#!lua flags=no-writes", "", []string{"meta", "cell"}, "events"),
 		create: newScript("#!lua", "", []string{"meta", "clock", "cell", "found"}, "create"),
 		fence:  newScript("#!lua flags=allow-oom", prelude, []string{"meta", "clock", "cell", "found", "log"}, "fence"),
+		dump:   newScript("#!lua flags=allow-oom", "", []string{"meta", "clock", "cell", "dump_keep"}, "dump"),
+		load:   newScript("#!lua", prelude, writing, "load"),
 		sweep:  newScript("#!lua flags=allow-oom", "", []string{"meta", "cell", "found"}, "sweep"),
 	}
 }

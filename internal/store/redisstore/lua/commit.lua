@@ -70,6 +70,7 @@ for i, b in ipairs(group.batches) do answers[i] = attempt(b, m) end
 local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
 put(STATE, 'q' .. group.process, number(group.call))
 put(STATE, 'r' .. group.process, reply)
+keep_old(m)
 flush_ops(m)
 put(STATE, 'm', pack_meta(m))
 put_counts()

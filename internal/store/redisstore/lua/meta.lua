@@ -7,7 +7,7 @@ local OPS, MARKS, BUCKETS, LOG, OLDEST, HINT = 8, 10, 11, 12, 13, 14 -- OPS: two
 -- Fields of STATE: m = the numbers below, v = version of a document, c = counts
 -- of a line, p = tokens of a business id, b = tokens at a counter, n = a daily
 -- count, i and j = arrivals by 64 (here, over), q and r = last call of a process
--- and what it was answered.
+-- and what it was answered, D = what a dump needs to know.
 
 local function number(n) return string.format('%.0f', n) end
 
