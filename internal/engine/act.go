@@ -168,11 +168,11 @@ func (c *command) batch(lanes map[dengxu.QueueID]int) (store.Batch, error) {
 	b := store.Batch{
 		Partition: c.q.site.partition, Site: c.q.site.id, Op: c.by.op(string(c.verb)),
 	}
-	ch, err := decide(*c)
+	ch, err := decide(c)
 	if err != nil {
 		return b, err
 	}
-	t := &ch.write.Token
+	t := &ch.write[0].Token
 	if k, ok := lanes[t.Queue]; ok {
 		t.Lane.K, t.Factor, t.Clipped = k, order.FactorOf(k), true
 	}
@@ -180,7 +180,7 @@ func (c *command) batch(lanes map[dengxu.QueueID]int) (store.Batch, error) {
 		return b, dengxu.Errorf(dengxu.Internal, "%s took a token from %s to %s", c.verb, c.t.State, to)
 	}
 	b.Expect, b.Marks = ch.expect, ch.marks
-	b.Tokens = []store.TokenWrite{ch.write}
+	b.Tokens = ch.write[:]
 	event := store.EventSpec{Type: ch.event, Token: 1, Actor: c.by.Name, Reason: t.Reason}
 	if c.t.Queue != t.Queue {
 		event.Data = fmt.Appendf(nil, `{"from":%q}`, c.t.Queue)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -109,7 +110,8 @@ func (e *Engine) calling(ctx context.Context, w *world, by By, id dengxu.Counter
 	if refused != nil {
 		return out, refused
 	}
-	err = out.readCurrent(w, v.Counters[0])
+	at := v.Counters[0]
+	err = out.readCurrent(w, len(at), func(i int) *store.Token { return &at[i] })
 	return out, err
 }
 
@@ -130,16 +132,27 @@ func (e *Engine) guessed(w *world, by By, id dengxu.CounterID, qid dengxu.QueueI
 	if err := out.narrow(qid); err != nil {
 		return calling{}, false
 	}
-	err := out.readCurrent(w, []store.Token{*seen.(*store.Token)})
+	t := seen.(*atomic.Pointer[store.Token]).Load()
+	err := out.readCurrent(w, 1, func(int) *store.Token { return t })
 	return out, err == nil && out.current != nil
 }
 
 // sawAtCounter keeps which token a commit left at its counter.
 func (e *Engine) sawAtCounter(res store.Result) {
 	for i := range res.Tokens {
-		if t := &res.Tokens[i]; t.State.AtCounter() {
-			e.desks.Store(t.Counter, t)
+		t := &res.Tokens[i]
+		if !t.State.AtCounter() {
+			continue
 		}
+		seen, ok := e.desks.Load(t.Counter)
+		if !ok {
+			first := new(atomic.Pointer[store.Token])
+			first.Store(t)
+			if seen, ok = e.desks.LoadOrStore(t.Counter, first); !ok {
+				continue
+			}
+		}
+		seen.(*atomic.Pointer[store.Token]).Store(t)
 	}
 }
 
@@ -168,35 +181,47 @@ func (c *calling) narrow(qid dengxu.QueueID) error {
 	return nil
 }
 
-// readCurrent finds the token that the request's current means: the one in
-// calling or serving, or the one named when there are several.
-func (c *calling) readCurrent(w *world, tokens []store.Token) error {
+// readCurrent finds the token that the request's current means, among n that
+// the counter has: the one in calling or serving, or the one named when there
+// are several.
+func (c *calling) readCurrent(w *world, n int, token func(int) *store.Token) error {
 	if c.req.Current == "" {
 		return nil
 	}
-	tokens = slices.DeleteFunc(slices.Clone(tokens), func(t store.Token) bool {
-		return !t.State.AtCounter() || c.req.CurrentTokenID != "" && t.ID != c.req.CurrentTokenID
-	})
-	switch {
-	case len(tokens) == 0 && c.req.CurrentTokenID != "":
-		return dengxu.Errorf(dengxu.Conflict, "the counter does not have that token now").Because("state")
-	case len(tokens) == 0:
-		return nil
-	case len(tokens) > 1:
-		return dengxu.Fieldf(dengxu.Invalid, "current_token_id", "counter %s has %d tokens; say which", c.c.id, len(tokens))
+	var current *store.Token
+	several := 0
+	for i := range n {
+		t := token(i)
+		if t.State.AtCounter() && (c.req.CurrentTokenID == "" || t.ID == c.req.CurrentTokenID) {
+			current = t
+			several++
+		}
 	}
-	verb := map[string]dengxu.Verb{
-		"complete": dengxu.VerbComplete, "miss": dengxu.VerbMiss, "requeue": dengxu.VerbRequeue,
-	}[c.req.Current]
-	if verb == "" {
+	switch {
+	case several == 0 && c.req.CurrentTokenID != "":
+		return dengxu.Errorf(dengxu.Conflict, "the counter does not have that token now").Because("state")
+	case several == 0:
+		return nil
+	case several > 1:
+		return dengxu.Fieldf(dengxu.Invalid, "current_token_id", "counter %s has %d tokens; say which", c.c.id, several)
+	}
+	var verb dengxu.Verb
+	switch c.req.Current {
+	case "complete":
+		verb = dengxu.VerbComplete
+	case "miss":
+		verb = dengxu.VerbMiss
+	case "requeue":
+		verb = dengxu.VerbRequeue
+	default:
 		return dengxu.Fieldf(dengxu.Invalid, "current", "current is complete, miss or requeue")
 	}
-	q := w.queues[tokens[0].Queue]
+	q := w.queues[current.Queue]
 	if q == nil {
-		return dengxu.Errorf(dengxu.NotFound, "the token's queue %s is gone", tokens[0].Queue)
+		return errMissing(store.DocQueue, string(current.Queue), "the token's queue "+string(current.Queue)+" is gone")
 	}
 	c.current = &command{
-		verb: verb, by: c.by, q: q, t: tokens[0], now: c.now, req: dengxu.VerbRequest{Version: c.req.Version},
+		verb: verb, by: c.by, q: q, t: *current, now: c.now, req: dengxu.VerbRequest{Version: c.req.Version},
 	}
 	return nil
 }
@@ -207,7 +232,7 @@ func (c *calling) batch() (store.Batch, error) {
 	b := store.Batch{Partition: s.partition, Site: s.id}
 	freed := 0
 	pick := &store.Pick{
-		Mode: c.c.mode, Max: 1, State: dengxu.StateCalling, Counter: c.c.id,
+		Lines: make([]store.PickLine, 0, len(c.queues)), Mode: c.c.mode, Max: 1, State: dengxu.StateCalling, Counter: c.c.id,
 		Actor: c.by.Name, Event: dengxu.EventCalled,
 	}
 	if c.current != nil {
@@ -218,6 +243,7 @@ func (c *calling) batch() (store.Batch, error) {
 		freed, pick.Exclude = 1, c.current.t.ID
 	}
 	b.Op = c.by.op("call")
+	b.Expect = slices.Grow(b.Expect, 8) // mostly enough
 	b.Expect = append(b.Expect, c.c.steady()...)
 	b.Expect = append(b.Expect, c.room(freed))
 	for _, from := range c.queues {

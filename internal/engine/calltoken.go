@@ -72,8 +72,8 @@ func (c *command) callByHand(k *counter) (store.Batch, error) {
 	case c.t.Gen != q.gen():
 		return b, c.conflict("state", "the token's day is over")
 	}
-	ch := change{write: store.TokenWrite{Token: c.t}}
-	ch.write.Token.Version++
+	ch := change{write: [1]store.TokenWrite{{Token: c.t}}}
+	ch.write[0].Token.Version++
 	next := c.become(&ch, dengxu.StateCalling, dengxu.EventCalled)
 	next.Counter, next.CalledAt, next.CallNo, next.CallCount = k.id, store.Now, store.NextCall, 1
 	if next.FirstCalled == 0 {
@@ -83,7 +83,7 @@ func (c *command) callByHand(k *counter) (store.Batch, error) {
 	next.Passed, next.Compared = 0, []order.Member{c.t.Member()}
 	q.setDeadline(next, q.callTimeout)
 	b.Expect = append(append(q.steady(), k.steady()...), store.RoomAt{Counter: k.id, Max: k.maxServing})
-	b.Tokens = []store.TokenWrite{ch.write}
+	b.Tokens = ch.write[:]
 	b.Events = []store.EventSpec{{
 		Type: dengxu.EventCalled, Token: 1, Actor: c.by.Name, Reason: c.req.Reason, Data: []byte(`{"by_hand":true}`),
 	}}

@@ -329,9 +329,9 @@ func (q *queue) sweepBatch(old []store.Token, all bool) store.Batch {
 			continue
 		}
 		c := command{verb: dengxu.VerbExpire, by: byTimer, q: q, t: t}
-		ch := change{write: store.TokenWrite{Token: next}}
+		ch := change{write: [1]store.TokenWrite{{Token: next}}}
 		c.end(&ch, dengxu.StateAbandoned, dengxu.EventAbandoned)
-		b.Tokens = append(b.Tokens, ch.write)
+		b.Tokens = append(b.Tokens, ch.write[0])
 		b.Marks = append(b.Marks, ch.marks...)
 		b.Events = append(b.Events, store.EventSpec{Type: ch.event, Token: len(b.Tokens), Actor: timerName})
 	}

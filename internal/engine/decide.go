@@ -25,7 +25,7 @@ type command struct {
 
 // change is what a command does to its token.
 type change struct {
-	write  store.TokenWrite
+	write  [1]store.TokenWrite // as the batch has it
 	expect []store.Expectation
 	event  dengxu.EventType
 	marks  []store.MarkWrite
@@ -35,28 +35,29 @@ type change struct {
 const undoFor = 60_000
 
 // decide is the table of the design: what each verb makes of a token.
-func decide(c command) (change, error) {
+func decide(c *command) (*change, error) {
 	if err := c.allowed(); err != nil {
-		return change{}, err
+		return nil, err
 	}
-	next := c.t
+	decideVerb, ok := deciders[c.verb]
+	if !ok {
+		return nil, dengxu.Errorf(dengxu.Invalid, "%s is not done to a single token", c.verb)
+	}
+	ch := new(change)
+	next := &ch.write[0].Token
+	*next = c.t
 	next.Version++
 	next.Reason = c.req.Reason
 	next.Undo = nil
-	ch := change{write: store.TokenWrite{Token: next}}
-	decideVerb, ok := deciders[c.verb]
-	if !ok {
-		return change{}, dengxu.Errorf(dengxu.Invalid, "%s is not done to a single token", c.verb)
-	}
-	if err := decideVerb(c, &ch); err != nil {
-		return change{}, err
+	if err := decideVerb(c, ch); err != nil {
+		return nil, err
 	}
 	return ch, nil
 }
 
 // deciders decide each verb. A change starts as the record with its version
 // raised.
-var deciders = map[dengxu.Verb]func(command, *change) error{
+var deciders = map[dengxu.Verb]func(*command, *change) error{
 	dengxu.VerbDue:       decideDue,
 	dengxu.VerbCheckIn:   decideCheckIn,
 	dengxu.VerbRecall:    decideRecall,
@@ -132,7 +133,7 @@ func (c *command) conflict(reason, format string, args ...any) *dengxu.Error {
 
 // become closes the present span and begins a state.
 func (c *command) become(ch *change, state dengxu.State, event dengxu.EventType) *store.Token {
-	next := &ch.write.Token
+	next := &ch.write[0].Token
 	next.CloseSpan(store.Now, c.verb, c.by.Name)
 	next.Spans[len(next.Spans)-1].Reason = c.req.Reason
 	next.State, next.Due, next.Why = state, 0, ""
@@ -196,13 +197,13 @@ func (c *command) timed(ch *change) {
 	}
 }
 
-func decideDue(c command, ch *change) error {
+func decideDue(c *command, ch *change) error {
 	c.timed(ch)
 	c.wait(ch, dengxu.EventDue)
 	return nil
 }
 
-func decideCheckIn(c command, ch *change) error {
+func decideCheckIn(c *command, ch *change) error {
 	if c.t.Why != whyCheckIn && c.t.Why != whyDeferred {
 		return c.conflict("state", "there is nothing to check in for: %s", c.t.Why)
 	}
@@ -210,11 +211,11 @@ func decideCheckIn(c command, ch *change) error {
 	return nil
 }
 
-func decideRecall(c command, ch *change) error {
+func decideRecall(c *command, ch *change) error {
 	if c.t.CallCount >= c.q.maxCalls {
 		return c.conflict("max_calls", "it was called %d times already", c.t.CallCount)
 	}
-	next := &ch.write.Token
+	next := &ch.write[0].Token
 	next.CallCount++
 	next.CalledAt = store.Now
 	c.q.setDeadline(next, c.q.callTimeout)
@@ -223,8 +224,8 @@ func decideRecall(c command, ch *change) error {
 	return nil
 }
 
-func decideConfirm(c command, ch *change) error {
-	next := &ch.write.Token
+func decideConfirm(c *command, ch *change) error {
+	next := &ch.write[0].Token
 	ch.event = dengxu.EventConfirmed
 	if c.t.State == dengxu.StateWaiting {
 		if !c.t.Asked {
@@ -241,14 +242,14 @@ func decideConfirm(c command, ch *change) error {
 	return nil
 }
 
-func decideStart(c command, ch *change) error {
+func decideStart(c *command, ch *change) error {
 	c.timed(ch)
 	next := c.become(ch, dengxu.StateServing, dengxu.EventStarted)
 	next.StartedAt, next.Deadline = store.Now, 0
 	return nil
 }
 
-func decideComplete(c command, ch *change) error {
+func decideComplete(c *command, ch *change) error {
 	next := c.end(ch, dengxu.StateCompleted, dengxu.EventCompleted)
 	if c.t.State == dengxu.StateCalling {
 		// Nobody pressed start: the service took no time that anyone knows.
@@ -261,7 +262,7 @@ func decideComplete(c command, ch *change) error {
 	return nil
 }
 
-func decideMiss(c command, ch *change) error {
+func decideMiss(c *command, ch *change) error {
 	c.timed(ch)
 	var next *store.Token
 	policy := c.q.set.Missed.Policy
@@ -282,9 +283,9 @@ func decideMiss(c command, ch *change) error {
 	default: // requeue
 		next = c.become(ch, dengxu.StateScheduled, dengxu.EventMissed)
 		next.Why, next.Due = whyMissed, store.Now+c.q.recallGap
-		ch.write.PlaceFloor, ch.write.Penalty = store.Now, c.q.penalty
+		ch.write[0].PlaceFloor, ch.write[0].Penalty = store.Now, c.q.penalty
 		if c.q.discipline == order.Epoch {
-			ch.write.ScaleFrom = c.q.site.dayBegan()
+			ch.write[0].ScaleFrom = c.q.site.dayBegan()
 		}
 	}
 	next.Misses++
@@ -296,7 +297,7 @@ func decideMiss(c command, ch *change) error {
 	return nil
 }
 
-func decideRequeue(c command, ch *change) error {
+func decideRequeue(c *command, ch *change) error {
 	if c.lineOver() {
 		return c.dayOver()
 	}
@@ -305,7 +306,7 @@ func decideRequeue(c command, ch *change) error {
 	return nil
 }
 
-func decideDefer(c command, ch *change) error {
+func decideDefer(c *command, ch *change) error {
 	if c.by.Kind != Timer && c.t.Defers >= c.q.maxDefers {
 		return c.conflict("defer_max", "it was put off %d times already", c.t.Defers)
 	}
@@ -325,13 +326,13 @@ func decideDefer(c command, ch *change) error {
 	return nil
 }
 
-func decideHold(c command, ch *change) error {
+func decideHold(c *command, ch *change) error {
 	next := c.become(ch, dengxu.StateHeld, dengxu.EventHeld)
 	next.Deadline = 0
 	return nil
 }
 
-func decideResume(c command, ch *change) error {
+func decideResume(c *command, ch *change) error {
 	counter := c.t.Counter
 	if c.req.CounterID != "" {
 		counter = c.req.CounterID
@@ -358,17 +359,17 @@ func (c *command) room(id dengxu.CounterID) (store.Expectation, error) {
 	return store.RoomAt{Counter: id, Max: k.maxServing}, nil
 }
 
-func decideCancel(c command, ch *change) error {
+func decideCancel(c *command, ch *change) error {
 	c.undoable(c.end(ch, dengxu.StateCancelled, dengxu.EventCancelled))
 	return nil
 }
 
-func decideAbandon(c command, ch *change) error {
+func decideAbandon(c *command, ch *change) error {
 	c.end(ch, dengxu.StateAbandoned, dengxu.EventAbandoned)
 	return nil
 }
 
-func decideExpire(c command, ch *change) error {
+func decideExpire(c *command, ch *change) error {
 	c.timed(ch)
 	next := c.end(ch, dengxu.StateAbandoned, dengxu.EventAbandoned)
 	if next.Reason == "" {
@@ -377,22 +378,22 @@ func decideExpire(c command, ch *change) error {
 	return nil
 }
 
-func decideAsk(c command, ch *change) error {
+func decideAsk(c *command, ch *change) error {
 	c.timed(ch)
-	next := &ch.write.Token
+	next := &ch.write[0].Token
 	next.Asked, next.Due = true, store.Now+c.q.askGrace
 	ch.event = dengxu.EventAsked
 	return nil
 }
 
-func decideRate(c command, ch *change) error {
+func decideRate(c *command, ch *change) error {
 	if c.req.Stars < 1 || c.req.Stars > 5 {
 		return dengxu.Fieldf(dengxu.Invalid, "stars", "give 1 to 5 stars")
 	}
 	if c.t.Stars != 0 {
 		return c.conflict("rated_already", "it was rated already")
 	}
-	ch.write.Token.Stars = c.req.Stars
+	ch.write[0].Token.Stars = c.req.Stars
 	ch.event = dengxu.EventRated
 	return nil
 }

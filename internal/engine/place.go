@@ -11,7 +11,7 @@ import (
 // replace puts a token that goes back to waiting where the request says;
 // usual is where it goes when the request says nothing.
 func (c *command) replace(ch *change, usual string) error {
-	next := &ch.write.Token
+	next := &ch.write[0].Token
 	q := c.target()
 	where := cmp.Or(c.at(), usual)
 	switch {
@@ -23,7 +23,7 @@ func (c *command) replace(ch *change, usual string) error {
 	case where == dengxu.PlaceTail:
 		next.Place, next.Seq = store.Now-next.HeadStart, 0
 		if q.discipline == order.Epoch {
-			ch.write.ScaleFrom = q.site.dayBegan()
+			ch.write[0].ScaleFrom = q.site.dayBegan()
 		}
 	}
 	return nil
@@ -45,7 +45,7 @@ func (c *command) target() *queue {
 	return c.q
 }
 
-func decideReinstate(c command, ch *change) error {
+func decideReinstate(c *command, ch *change) error {
 	if c.t.State == dengxu.StateScheduled && c.t.Why != whyMissed {
 		return c.conflict("state", "only a missed token is reinstated")
 	}
@@ -56,7 +56,7 @@ func decideReinstate(c command, ch *change) error {
 	return c.replace(ch, dengxu.PlaceOriginal)
 }
 
-func decideMove(c command, ch *change) error {
+func decideMove(c *command, ch *change) error {
 	switch {
 	case !c.by.Move:
 		return dengxu.Errorf(dengxu.Forbidden, "moving a token by hand needs the right move").Because("move")
@@ -65,7 +65,7 @@ func decideMove(c command, ch *change) error {
 	case c.req.Place == nil:
 		return dengxu.Fieldf(dengxu.Invalid, "place", "say where to: original, tail or {\"after\": N}")
 	}
-	next := &ch.write.Token
+	next := &ch.write[0].Token
 	ch.event = dengxu.EventMoved
 	if c.t.Origin != 0 {
 		next.Place = c.t.Origin
@@ -77,7 +77,7 @@ func decideMove(c command, ch *change) error {
 
 // decideTransfer moves a token to another queue of the site: same token,
 // number, joined_at and history. What the target refuses leaves it where it is.
-func decideTransfer(c command, ch *change) error {
+func decideTransfer(c *command, ch *change) error {
 	q := c.to
 	if q == nil || q.site != c.q.site {
 		return dengxu.Fieldf(dengxu.Invalid, "queue_id", "site %s has no queue %q", c.q.site.id, c.req.QueueID)
@@ -114,13 +114,13 @@ func decideTransfer(c command, ch *change) error {
 // rescale makes an original place mean in the target what it meant at the
 // join: the place of an epoch queue is scaled, that of others is not.
 func (c *command) rescale(ch *change) {
-	next := &ch.write.Token
+	next := &ch.write[0].Token
 	if next.Seq == 0 || c.q.discipline == order.Aging && c.to.discipline == order.Aging {
 		return
 	}
 	next.Place = c.t.JoinedAt - c.t.HeadStart
 	if c.to.discipline == order.Epoch {
-		ch.write.ScaleFrom = c.to.site.dayBegan()
+		ch.write[0].ScaleFrom = c.to.site.dayBegan()
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *command) classThere() (string, error) {
 
 // expectThere is what the target demands of a newcomer.
 func (c *command) expectThere(ch *change) {
-	q, next := c.to, &ch.write.Token
+	q, next := c.to, &ch.write[0].Token
 	if next.Unique {
 		ch.expect = append(ch.expect, store.HolderFree{
 			Holder: store.HolderKey{Line: next.Line(), Business: next.Business}, Not: next.ID,
@@ -160,7 +160,7 @@ func (c *command) expectThere(ch *change) {
 }
 
 // decideUndo puts back what the last verb changed, for the one who did it.
-func decideUndo(c command, ch *change) error {
+func decideUndo(c *command, ch *change) error {
 	u := c.t.Undo
 	if u == nil {
 		return c.conflict("nothing_to_undo", "there is nothing to undo")
