@@ -203,7 +203,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 		packBatch(batches, need, &expect, &c.batch)
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
-	w.fields(7)
+	w.fields(8)
 	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
 	w.fieldInt("event", p.marks.lastEvent())
 	w.fieldText("process", at.name)
