@@ -55,6 +55,19 @@ type Store interface {
 	About() About
 	// Audit compares the indexes with the records under one snapshot.
 	Audit(ctx context.Context) ([]Finding, error)
+	// Dump calls yield with every row of a partition, the numbers first, as of
+	// one moment: when the log ended at the cursor that it returns. What was
+	// over by then is left out, as are events. An error of yield ends the dump
+	// and is returned; whatever the error, the rows before it are void. Commits
+	// go on meanwhile. Where stores make one dump of a partition at a time,
+	// another is ErrUnavailable.
+	Dump(ctx context.Context, p Partition, yield func(Row) error) (Cursor, error)
+	// Load puts rows into a partition as they are, at most MaxRows, all or
+	// none of them, without events. Numbers are raised and never lowered, and
+	// arrival and call numbers must have been before records that have them.
+	// What is there already and equal is left; ErrExists when it differs. So
+	// it may be repeated, also after ErrUnknown.
+	Load(ctx context.Context, p Partition, rows []Row) error
 	// Close waits for what is being written and releases the store.
 	Close() error
 }

@@ -40,7 +40,7 @@ func Run(t *testing.T, open Opener) {
 	t.Helper()
 	suite := map[string][]example{
 		"archive": archiveExamples, "batch": batchExamples, "call": callExamples, "clock": clockExamples,
-		"counter": counterExamples, "doc": docExamples, "due": dueExamples, "event": eventExamples,
+		"counter": counterExamples, "doc": docExamples, "due": dueExamples, "dump": dumpExamples, "event": eventExamples,
 		"expectation": expectationExamples, "holder": holderExamples, "lane": laneExamples,
 		"list": listExamples, "mark": markExamples, "op": opExamples, "place": placeExamples,
 		"rank": rankExamples, "series": seriesExamples, "store": storeExamples, "tally": tallyExamples,

@@ -70,12 +70,12 @@ for i, b in ipairs(group.batches) do answers[i] = attempt(b, m) end
 local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
 put(STATE, 'q' .. group.process, number(group.call))
 put(STATE, 'r' .. group.process, reply)
-keep_old(m)
-flush_ops(m)
-put(STATE, 'm', pack_meta(m))
 put_counts()
 put_daily()
 for field in pairs(arriving) do put_arrivals(field) end
+keep.old(m)
+flush_ops(m)
+put(STATE, 'm', pack_meta(m))
 for _, k in ipairs({STATE, LIVE, ENDED, DOCS, MARKS}) do flush(k) end
 for _, k in ipairs({LINES, DUE, BUCKETS}) do settle(k) end
 flush_archive()
