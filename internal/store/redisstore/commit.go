@@ -350,7 +350,7 @@ func (p *part) resultToken(u *unpacker, w *store.TokenWrite, now int64) (store.T
 	t.Arrival, t.Seq, t.CallNo = uint64(u.int()), uint64(u.int()), uint64(u.int()) //nolint:gosec // 40 bits
 	t.Number, t.Place, t.Due = u.int(), u.int(), u.int()
 	p.marks.see(int64(max(t.Arrival, t.Seq)), int64(t.CallNo), 0) //nolint:gosec // as above
-	if s := w.Series; s != nil && s.At != "wrap" { // those repeat numbers anyway
+	if s := w.Series; s != nil && s.At != "wrap" {                // those repeat numbers anyway
 		p.marks.number(seriesField(t.Site, s.Name), s.Day, t.Number)
 	}
 	return t, nil
