@@ -60,16 +60,19 @@ type crowd struct {
 	failed  map[store.Partition]int // unavailable or unknown, at last
 
 	stop    chan struct{}
+	ended   sync.Once
 	running sync.WaitGroup
 	done    atomic.Int64 // acknowledged joins
 }
 
 func newCrowd(t *testing.T, stores ...*redisstore.Store) *crowd {
-	return &crowd{
+	c := &crowd{
 		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true,
 		joined: map[dengxu.TokenID]store.Token{}, unsure: map[dengxu.TokenID]bool{}, refused: map[dengxu.TokenID]bool{},
 		called: map[dengxu.TokenID][]dengxu.CounterID{}, failed: map[store.Partition]int{}, stop: make(chan struct{}),
 	}
+	t.Cleanup(c.end) // also where the test fails
+	return c
 }
 
 // start begins with that many joiners and counters a queue, spread over the
@@ -115,7 +118,7 @@ func (c *crowd) await(n int) {
 
 // end waits for everybody.
 func (c *crowd) end() {
-	close(c.stop)
+	c.ended.Do(func() { close(c.stop) })
 	c.running.Wait()
 }
 

@@ -2,8 +2,10 @@ package redisstore
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -117,7 +119,8 @@ func (s *Store) listen() {
 // subscribe holds one subscription, again and again.
 func (s *Store) subscribe(parts map[string]*part, cmd rueidis.Completed) {
 	cmd = cmd.Pin()
-	for s.closing.Err() == nil {
+	for level := slog.LevelWarn; s.closing.Err() == nil; {
+		began := time.Now() //nolint:forbidigo // a distance, no time of a record
 		err := s.client().Receive(s.closing, cmd, func(m rueidis.PubSubMessage) {
 			if p := parts[m.Channel]; p != nil {
 				p.watch.hint()
@@ -126,7 +129,11 @@ func (s *Store) subscribe(parts map[string]*part, cmd rueidis.Completed) {
 		if s.closing.Err() != nil {
 			return
 		}
-		s.opts.Logger.Warn("the subscription to hints ended; it is made again", "err", err)
+		if time.Since(began) > pauseBetween { //nolint:forbidigo // as above
+			level = slog.LevelWarn // it had come about
+		}
+		s.opts.Logger.Log(s.closing, level, "the subscription to hints ended; it is made again", "err", err)
+		level = slog.LevelDebug
 		s.pause()
 	}
 }

@@ -1,0 +1,192 @@
+package redisstore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/redistest"
+	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/redisstore"
+)
+
+func replicated(o *redisstore.Options) { o.Replicated = true }
+
+// recovers expects that a crowd goes on within ten seconds.
+func (c *crowd) recovers() {
+	c.t.Helper()
+	began := time.Now()
+	c.await(10)
+	took := time.Since(began)
+	c.t.Logf("recovered after %v", took)
+	if took > 10*time.Second {
+		c.t.Errorf("recovered after %v", took)
+	}
+}
+
+// TestSentinelFailover kills masters. A process that lived through it gives no
+// number twice, and counts what was lost.
+func TestSentinelFailover(t *testing.T) {
+	t.Parallel()
+	sentinel := redistest.StartSentinel(t, redistest.SentinelOptions{})
+	s := openAt(t, sentinel.URL(), "p:")
+	c := newCrowd(t, s)
+	c.start(8, 4)
+	for range rounds(1, 5) {
+		c.await(50)
+		old := sentinel.Master()
+		old.Kill()
+		sentinel.WaitFailover(old)
+		c.recovers()
+		old.Restart()
+		old.Await("master_link_status:up", "INFO", "replication")
+	}
+	c.end()
+	c.counted(s)
+	if got := s.Lost(); got.Numbers != 0 || got.Calls != 0 {
+		t.Errorf("given twice: %+v", got)
+	}
+}
+
+// TestReplicatedFailover kills masters while each commit waits for a replica:
+// nothing that was acknowledged is lost, and nobody is called by two counters.
+func TestReplicatedFailover(t *testing.T) {
+	t.Parallel()
+	sentinel := redistest.StartSentinel(t, redistest.SentinelOptions{})
+	for i := range 3 {
+		// An old master that comes back is sent to the new one when it has been
+		// asked twice who it is, which is every ten seconds.
+		sentinel.Sentinel(i).MustDo("SENTINEL", "DEBUG", "info-period", 500, "publish-period", 500)
+	}
+	s := openAt(t, sentinel.URL(), "p:", replicated)
+	other := openAt(t, sentinel.URL(), "p:", replicated)
+	c := newCrowd(t, s, other)
+	c.start(8, 4)
+	for range rounds(1, 5) {
+		c.await(50)
+		old := sentinel.Master()
+		old.Kill()
+		sentinel.WaitFailover(old)
+		// The new master has no replica, so nothing is acknowledged.
+		if err := c.once(s, 0, "clinic"); !errors.Is(err, store.ErrUnknown) && !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("a join that no replica has: %v", err)
+		}
+		old.Restart()
+		old.Await("master_link_status:up", "INFO", "replication")
+		c.recovers()
+	}
+	c.end()
+	c.flawless(s)
+}
+
+// spread is a crowd over some partitions of a cluster, and the slots of these.
+func spread(t *testing.T, s *redisstore.Store, cluster *redistest.Cluster) (*crowd, map[store.Partition]int) {
+	t.Helper()
+	c, slots := newCrowd(t, s), map[store.Partition]int{}
+	c.queues = map[dengxu.QueueID]store.Partition{}
+	n := s.About().Partitions
+	for p := range store.Partition(n) { //nolint:gosec // at most 256
+		c.queues[dengxu.QueueID(fmt.Sprintf("clinic-%02d", p))] = p
+		slots[p] = 16384 * int(p) / n
+	}
+	return c, slots
+}
+
+func few(o *redisstore.Options) { o.Partitions = 6 }
+
+// TestSlotsMove moves the slot of a partition from master to master, key by
+// key, under load.
+func TestSlotsMove(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, redistest.ClusterOptions{})
+	s := openAt(t, cluster.URL(), "p:", few)
+	c, slots := spread(t, s, cluster)
+	c.start(2, 1)
+	c.await(100)
+	for range rounds(1, 10) {
+		from := cluster.MasterOf(slots[0])
+		to := cluster.MasterOf(16383)
+		if from == to {
+			to = cluster.MasterOf(8192)
+		}
+		cluster.Migrate(slots[0], from, to, nil)
+		if err := c.once(s, 0, "clinic-00"); err != nil {
+			t.Errorf("a join after its partition moved: %v", err)
+		}
+		c.await(50)
+	}
+	c.end()
+	c.flawless(s)
+}
+
+// TestShardIsDown kills one master that has no replica: only its partitions
+// fail, and soon; the others go on.
+func TestShardIsDown(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, redistest.ClusterOptions{
+		Node: redistest.Options{AppendOnly: true, AppendFsync: "always"},
+	})
+	s := openAt(t, cluster.URL(), "p:", few)
+	c, slots := spread(t, s, cluster)
+	c.start(2, 1)
+	c.await(100)
+	down := cluster.MasterOf(slots[0])
+	theirs := map[store.Partition]bool{}
+	for p, slot := range slots {
+		theirs[p] = cluster.MasterOf(slot) == down
+	}
+	down.Kill()
+	until := time.Now().Add(2 * time.Second)
+	for time.Now().Before(until) {
+		for queue, p := range c.queues {
+			err := c.once(s, p, queue)
+			if lost := errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown); lost != theirs[p] {
+				t.Errorf("partition %d, its shard down: %v: %v", p, theirs[p], err)
+			}
+		}
+	}
+	c.await(100) // of the others
+	if err := c.once(s, 0, "clinic-00"); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a join of a shard that is down: %v", err)
+	}
+	down.Restart()
+	began := time.Now()
+	for c.once(s, 0, "clinic-00") != nil {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("a shard that was started again is not used within 10 s")
+		}
+	}
+	c.end()
+	for p := range c.failed {
+		if !theirs[p] {
+			t.Errorf("commits of partition %d failed: %d", p, c.failed[p])
+		}
+	}
+	c.flawless(s)
+}
+
+// TestClusterFailover kills a master that has a replica.
+func TestClusterFailover(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, redistest.ClusterOptions{Replicas: 1})
+	s := openAt(t, cluster.URL(), "p:", few)
+	c, slots := spread(t, s, cluster)
+	c.start(2, 1)
+	for range rounds(1, 5) {
+		c.await(100)
+		old := cluster.MasterOf(slots[0])
+		cluster.Failover(slots[0])
+		began := time.Now()
+		for c.once(s, 0, "clinic-00") != nil {
+			if time.Since(began) > 10*time.Second {
+				t.Fatal("a new master is not used within 10 s")
+			}
+		}
+		old.Restart()
+		old.Await("master_link_status:up", "INFO", "replication")
+	}
+	c.end()
+	c.counted(s)
+}
