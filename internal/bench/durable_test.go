@@ -28,23 +28,27 @@ func BenchmarkDurable(b *testing.B) {
 			sizes := measuredShape(b, false)
 			for b.Loop() {
 				h := newHall(b)
-				r := newRaw(b, sizes, "teoMys")
+				r := newRaw(b, sizes, joinKinds)
 				compare(b, callers, "join", h.join, r)
 				_ = h.store.Close()
 			}
 		})
 		b.Run(fmt.Sprintf("call+complete/callers=%d", callers), func(b *testing.B) {
-			sizes := measuredShape(b, true)
+			joins, sizes := measuredShape(b, false), measuredShape(b, true)
 			for b.Loop() {
 				h := newHall(b)
-				h.fill(b, rounds*opsPerRound(callers)+counters)
+				waiting := rounds*opsPerRound(callers) + counters
+				h.fill(b, waiting)
 				// The first call of each counter opens it.
 				for i := range callers {
 					if err := h.callNext(i); err != nil {
 						b.Fatal(err)
 					}
 				}
-				r := newRaw(b, sizes, "tteeoM")
+				// As many keys are in both databases.
+				r := newRaw(b, joins, joinKinds)
+				r.fill(b, waiting)
+				r.shape, r.kinds = sizes, callKinds
 				compare(b, callers, "call", h.callNext, r)
 				_ = h.store.Close()
 			}
@@ -52,22 +56,38 @@ func BenchmarkDurable(b *testing.B) {
 	}
 }
 
-// measuredShape reads the mean sizes of what joins, or joins and calls, write.
+// What one operation writes: the first bytes of its keys. The numbers of the
+// partition, a tally and a series are once a group there, and once an
+// operation in the raw batches.
+const (
+	joinKinds = "teoMys"
+	callKinds = "tTeeoM" // the completed record and the called one
+)
+
+// measuredShape reads the mean sizes of what joins write, or of what calls
+// write that complete the token before.
 func measuredShape(b *testing.B, calls bool) shape {
 	b.Helper()
+	const n = 2_000
 	h := newHall(b)
-	h.fill(b, 2_000)
-	if calls {
-		for i := range 2_000 {
-			if err := h.callNext(i % counters); err != nil {
-				b.Fatal(err)
-			}
+	empty := h.written(b)
+	h.fill(b, n)
+	joined := h.written(b)
+	if !calls {
+		return joined.since(empty)
+	}
+	for i := range counters { // the first call of each counter opens it
+		if err := h.callNext(i); err != nil {
+			b.Fatal(err)
 		}
 	}
-	if err := h.store.Close(); err != nil {
-		b.Fatal(err)
+	called := h.written(b)
+	for i := range n - counters {
+		if err := h.callNext(i % counters); err != nil {
+			b.Fatal(err)
+		}
 	}
-	return shapeOf(b, h.dir)
+	return h.written(b).since(called)
 }
 
 // compare runs both sides in turns and reports them and their ratio.

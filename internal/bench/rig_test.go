@@ -177,10 +177,39 @@ func report(b *testing.B, name string, t taken) {
 // shape is the mean size of what the store wrote, by the first byte of the key.
 type shape map[byte]struct{ key, value int }
 
-// shapeOf reads the sizes from a closed store's folder.
-func shapeOf(tb testing.TB, dir string) shape {
+// totals is what a database holds, by the first byte of the key; T are the
+// records of tokens that are being called.
+type totals map[byte]struct{ n, keys, values int }
+
+// since is the mean size of what was written since before. Of keys that are
+// written over, it is that of all which stand there now.
+func (t totals) since(before totals) shape {
+	out := make(shape)
+	for p, now := range t {
+		if was := before[p]; now.n > was.n && (p == 'e' || p == 'o') {
+			now.n, now.keys, now.values = now.n-was.n, now.keys-was.keys, now.values-was.values
+		}
+		out[p] = struct{ key, value int }{now.keys / now.n, now.values / now.n}
+	}
+	return out
+}
+
+// written closes the hall's store, reads what is in its database, and opens it
+// again.
+func (h *hall) written(tb testing.TB) totals {
 	tb.Helper()
-	db, err := pebble.Open(filepath.Join(dir, "db"), rawOptions())
+	if err := h.store.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	out := totalsOf(tb, filepath.Join(h.dir, "db"))
+	h.open(tb)
+	tb.Cleanup(func() { _ = h.store.Close() })
+	return out
+}
+
+func totalsOf(tb testing.TB, dir string) totals {
+	tb.Helper()
+	db, err := pebble.Open(dir, rawOptions())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -190,15 +219,20 @@ func shapeOf(tb testing.TB, dir string) shape {
 		tb.Fatal(err)
 	}
 	defer it.Close()
-	keys, values, n := map[byte]int{}, map[byte]int{}, map[byte]int{}
+	out := make(totals)
 	for it.First(); it.Valid(); it.Next() {
 		p := it.Key()[0]
-		keys[p], values[p], n[p] = keys[p]+len(it.Key()), values[p]+len(it.Value()), n[p]+1
-	}
-	out := make(shape)
-	for p, count := range n {
+		if p == 't' {
+			t, err := store.DecodeToken("", it.Value())
+			if err != nil {
+				tb.Fatal(err)
+			}
+			if t.State.AtCounter() {
+				p = 'T'
+			}
+		}
 		s := out[p]
-		s.key, s.value = keys[p]/count, values[p]/count
+		s.n, s.keys, s.values = s.n+1, s.keys+len(it.Key()), s.values+len(it.Value())
 		out[p] = s
 	}
 	return out
@@ -210,6 +244,7 @@ type raw struct {
 	db    *pebble.DB
 	shape shape
 	kinds string
+	noise []byte // values are cut out of it: nothing that compresses
 	n     atomic.Uint64
 }
 
@@ -225,30 +260,51 @@ func newRaw(tb testing.TB, s shape, kinds string) *raw {
 			tb.Fatalf("the store wrote no key of kind %c", k)
 		}
 	}
-	return &raw{db: db, shape: s, kinds: kinds}
+	r := &raw{db: db, shape: s, kinds: kinds, noise: make([]byte, 1<<20)}
+	_, _ = rand.Read(r.noise) // never fails
+	return r
 }
 
-func (r *raw) write(int) error {
+// fill writes n batches that are synced once.
+func (r *raw) fill(tb testing.TB, n int) {
+	tb.Helper()
+	for i := range n {
+		durably := pebble.NoSync
+		if i == n-1 {
+			durably = pebble.Sync
+		}
+		if err := r.commit(durably); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func (r *raw) write(int) error { return r.commit(pebble.Sync) }
+
+func (r *raw) commit(durably *pebble.WriteOptions) error {
 	b := r.db.NewBatch()
 	defer b.Close()
 	n := r.n.Add(1)
 	for i, kind := range []byte(r.kinds) {
 		size := r.shape[kind]
-		key, value := make([]byte, size.key), make([]byte, size.value)
-		_, _ = rand.Read(value) // never fails
+		key := make([]byte, size.key)
+		from := int((n*4099 + uint64(i)*509) % uint64(len(r.noise)-size.value))
 		key[0] = kind
 		switch kind {
 		case 'M', 'y', 's': // the same keys each time
-		case 'e':
+		case 'e': // in order, as the store's are
 			binary.BigEndian.PutUint64(key[1:9], n<<2+uint64(i))
-		default: // near the end in key order, but not in order
+		case 't', 'T': // ids begin with a time
+			_, _ = rand.Read(key[9:])
+			binary.BigEndian.PutUint64(key[1:9], n)
+		default: // the keys of operations are random
 			_, _ = rand.Read(key[1:])
 		}
-		if err := b.Set(key, value, nil); err != nil {
+		if err := b.Set(key, r.noise[from:from+size.value], nil); err != nil {
 			return err
 		}
 	}
-	return b.Commit(pebble.Sync)
+	return b.Commit(durably)
 }
 
 func rawOptions() *pebble.Options {
