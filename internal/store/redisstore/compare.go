@@ -290,7 +290,7 @@ func (c *comparison) counts(line, value string) {
 func (c *comparison) list(kind, name, all string, text func(entry string) string) {
 	for r := (&reader{buf: []byte(all), ok: true}); len(r.buf) > 0; {
 		e := r.text(1)
-		if !r.ok || len(e) < 3 {
+		if !r.ok || len(e) < 2 {
 			c.rules.Report(kind, "the list %q is cut off", name)
 			return
 		}

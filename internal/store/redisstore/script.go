@@ -5,6 +5,7 @@ import (
 	"crypto/sha1" //nolint:gosec // EVALSHA names scripts by it
 	"embed"
 	"encoding/hex"
+	"regexp"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -52,23 +53,56 @@ func newScripts(publish string) *scripts {
 	}
 }
 
-// newScript joins fragments. Comments are left out: servers keep the text.
+// newScript joins fragments. Comments are left out, since servers keep the
+// text, and names of numbers are replaced by them: a function of Lua has room
+// for 200 locals, and a number is faster than any of them.
 func newScript(shebang, prelude string, fragments []string, last string) *script {
 	var text strings.Builder
 	text.WriteString(shebang + "\n" + prelude)
+	numbers := make(map[string]string)
 	for _, name := range append(fragments[:len(fragments):len(fragments)], last) {
 		source, err := sources.ReadFile("lua/" + name + ".lua")
 		if err != nil {
 			panic(err) // embedded
 		}
 		for line := range strings.Lines(string(source)) {
-			if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "--") {
-				text.WriteString(line)
+			trimmed := strings.TrimSpace(line)
+			if trimmed == "" || strings.HasPrefix(trimmed, "--") || constants(line, numbers) {
+				continue
 			}
+			text.WriteString(inline(line, numbers))
 		}
 	}
 	sum := sha1.Sum([]byte(text.String())) //nolint:gosec // as above
 	return &script{text: text.String(), sha: hex.EncodeToString(sum[:])}
+}
+
+var (
+	constantLine = regexp.MustCompile(`^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = ([0-9.]+(?:, [0-9.]+)*)(?: --.*)?\n$`)
+	upperWord    = regexp.MustCompile(`'[^']*'|"[^"]*"|\b[A-Z][A-Z0-9_]*\b`)
+)
+
+// constants takes in a line that names numbers, and reports whether it is one.
+func constants(line string, numbers map[string]string) bool {
+	m := constantLine.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	names, values := strings.Split(m[1], ", "), strings.Split(m[2], ", ")
+	for i, name := range names {
+		numbers[name] = values[i]
+	}
+	return true
+}
+
+// inline replaces the names of numbers in a line, outside of its strings.
+func inline(line string, numbers map[string]string) string {
+	return upperWord.ReplaceAllStringFunc(line, func(word string) string {
+		if n, ok := numbers[word]; ok {
+			return n
+		}
+		return word
+	})
 }
 
 // run runs the script, and sends its text where a server does not know it: a
