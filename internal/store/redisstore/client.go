@@ -50,7 +50,7 @@ func (s *Store) renew(old *link, why error) {
 		return
 	}
 	s.renewed = now
-	c, _, err := connect(s.opts.URL)
+	c, _, err := connect(&s.opts)
 	if err != nil {
 		s.opts.Logger.Warn("a new client for redis cannot be made", "err", err)
 		return

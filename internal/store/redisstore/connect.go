@@ -1,6 +1,8 @@
 package redisstore
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -16,12 +18,19 @@ import (
 // matter when hosts vanish: writes and dials must give up within seconds, and
 // Sentinel must be asked again and again, for one lost message would leave the
 // client at the old master.
-func connect(raw string) (c rueidis.Client, cluster bool, err error) {
-	a, err := parse(raw)
+func connect(so *Options) (c rueidis.Client, cluster bool, err error) {
+	a, err := parse(so.URL)
 	if err != nil {
 		return nil, false, err
 	}
 	o := a.client()
+	if so.Dial != nil {
+		o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+			defer cancel()
+			return so.Dial(ctx, "tcp", addr)
+		}
+	}
 	o.DisableRetry = true // repeats carry the number of the call, so they are ours
 	o.DisableCache = true
 	o.Dialer = net.Dialer{Timeout: time.Second, KeepAlive: time.Second}

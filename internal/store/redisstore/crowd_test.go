@@ -50,7 +50,8 @@ type crowd struct {
 	t      *testing.T
 	stores []*redisstore.Store
 	queues map[dengxu.QueueID]store.Partition
-	series bool // whether joins are given numbers
+	series bool          // whether joins are given numbers
+	pace   time.Duration // of each one of the crowd
 
 	mu      sync.Mutex
 	joined  map[dengxu.TokenID]store.Token // acknowledged
@@ -67,7 +68,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, stores ...*redisstore.Store) *crowd {
 	c := &crowd{
-		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true,
+		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true, pace: time.Millisecond,
 		joined: map[dengxu.TokenID]store.Token{}, unsure: map[dengxu.TokenID]bool{}, refused: map[dengxu.TokenID]bool{},
 		called: map[dengxu.TokenID][]dengxu.CounterID{}, failed: map[store.Partition]int{}, stop: make(chan struct{}),
 	}
@@ -98,7 +99,7 @@ func (c *crowd) each(do func()) {
 		select {
 		case <-c.stop:
 			return
-		default:
+		case <-time.After(c.pace):
 			do()
 		}
 	}
@@ -229,9 +230,6 @@ func (c *crowd) serve(s *redisstore.Store, p store.Partition, queue dengxu.Queue
 		if _, err := c.insist(s, completeBatch(p, t)); err != nil && !isLost(err) {
 			c.t.Errorf("complete: %v", err)
 		}
-	}
-	if len(res.Tokens) == 0 {
-		time.Sleep(time.Millisecond)
 	}
 }
 

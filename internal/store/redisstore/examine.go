@@ -28,7 +28,7 @@ func Examine(ctx context.Context, o Options) (*Examined, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c, cluster, err := connect(o.URL)
+	c, cluster, err := connect(&o)
 	if err != nil {
 		return nil, err
 	}

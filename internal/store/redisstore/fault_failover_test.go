@@ -12,6 +12,14 @@ import (
 	"github.com/dengxu/dengxu/internal/store/redisstore"
 )
 
+// quick has sentinels look often: an old master that comes back is sent to the
+// new one when it has been asked twice who it is, which is every ten seconds.
+func quick(s *redistest.Sentinel) {
+	for i := range 3 {
+		s.Sentinel(i).MustDo("SENTINEL", "DEBUG", "info-period", 500, "publish-period", 500)
+	}
+}
+
 func replicated(o *redisstore.Options) { o.Replicated = true }
 
 // recovers expects that a crowd goes on within ten seconds.
@@ -31,17 +39,21 @@ func (c *crowd) recovers() {
 func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
 	sentinel := redistest.StartSentinel(t, redistest.SentinelOptions{})
+	quick(sentinel)
 	s := openAt(t, sentinel.URL(), "p:")
 	c := newCrowd(t, s)
 	c.start(8, 4)
-	for range rounds(1, 5) {
+	for i := range rounds(1, 5) {
+		if i > 0 {
+			old := sentinel.Server(i % 2)
+			old.Restart()
+			old.Await("master_link_status:up", "INFO", "replication")
+		}
 		c.await(50)
 		old := sentinel.Master()
 		old.Kill()
 		sentinel.WaitFailover(old)
 		c.recovers()
-		old.Restart()
-		old.Await("master_link_status:up", "INFO", "replication")
 	}
 	c.end()
 	c.counted(s)
@@ -55,11 +67,7 @@ func TestSentinelFailover(t *testing.T) {
 func TestReplicatedFailover(t *testing.T) {
 	t.Parallel()
 	sentinel := redistest.StartSentinel(t, redistest.SentinelOptions{})
-	for i := range 3 {
-		// An old master that comes back is sent to the new one when it has been
-		// asked twice who it is, which is every ten seconds.
-		sentinel.Sentinel(i).MustDo("SENTINEL", "DEBUG", "info-period", 500, "publish-period", 500)
-	}
+	quick(sentinel)
 	s := openAt(t, sentinel.URL(), "p:", replicated)
 	other := openAt(t, sentinel.URL(), "p:", replicated)
 	c := newCrowd(t, s, other)
@@ -189,4 +197,68 @@ func TestClusterFailover(t *testing.T) {
 	}
 	c.end()
 	c.counted(s)
+}
+
+// cutInTwo cuts the master's host off while a process on each side goes on, and
+// heals it when the other side has a master of its own. It returns the crowd and
+// the store of the side that won.
+func cutInTwo(t *testing.T, edits ...func(*redisstore.Options)) (*crowd, *redisstore.Store) {
+	t.Helper()
+	network := redistest.NewNetwork(t, 3)
+	sentinel := redistest.StartSentinel(t, redistest.SentinelOptions{Hosts: network.Hosts()})
+	quick(sentinel)
+	at := func(host int) *redisstore.Store {
+		dial := func(o *redisstore.Options) { o.Dial = network.Host(host).Dial }
+		return openAt(t, sentinel.URL(), "p:", append(edits, dial)...)
+	}
+	left, right := at(0), at(2)
+	c := newCrowd(t, left, right)
+	c.pace = 20 * time.Millisecond
+	c.start(4, 4)
+	for range rounds(1, 3) {
+		c.await(50)
+		old := sentinel.Master()
+		if old.Addr() != sentinel.Server(0).Addr() {
+			break // it has not come back to the host that is cut
+		}
+		network.Cut(0)
+		sentinel.WaitFailover(old)
+		c.recovers()
+		c.await(100)
+		network.Heal(0)
+		old.Await("master_link_status:up", "INFO", "replication")
+		c.recovers()
+	}
+	c.await(100)
+	// Each process looks once more, so that it finds what it lost.
+	for _, s := range c.stores {
+		if _, err := s.View(t.Context(), store.Ask{}); err != nil {
+			t.Error(err)
+		}
+	}
+	c.end()
+	return c, right
+}
+
+// TestCutInTwo has both sides give numbers and call: what is lost, and what was
+// given twice, is counted.
+func TestCutInTwo(t *testing.T) {
+	t.Parallel()
+	c, s := cutInTwo(t)
+	c.counted(s)
+	v := c.account(s)
+	if v.lost == 0 || v.repeated == 0 {
+		t.Errorf("nothing was lost or repeated, so nothing was tried: %+v", v)
+	}
+	if sum, err := s.Losses(t.Context()); err != nil || sum.Times == 0 {
+		t.Errorf("the store says %+v, %v", sum, err)
+	}
+}
+
+// TestReplicatedCutInTwo is the same with a replica for each commit: nothing is
+// lost, and nobody is called by two counters.
+func TestReplicatedCutInTwo(t *testing.T) {
+	t.Parallel()
+	c, s := cutInTwo(t, replicated)
+	c.flawless(s)
 }

@@ -92,15 +92,16 @@ func (p *part) packSlots(w *packer, need cells) {
 	}
 }
 
-// remembered is how many writes of a partition its process can account for
-// when they were lost.
-const remembered = 1024
+// remembered is how many writes a process can account for when they were lost,
+// over all partitions: about 130 bytes each.
+const remembered = 1 << 16
 
 // recent are the last writes that were answered.
 type recent struct {
 	mu   sync.Mutex
 	ring []answered
 	next int
+	most int
 }
 
 // answered is a write of a token that was answered.
@@ -133,12 +134,12 @@ func (r *recent) keep(at *slot, c *commitCall) {
 				a.series, a.number = seriesField(t.Site, w.Series.Name), t.Number
 			}
 		}
-		if len(r.ring) < remembered {
+		if len(r.ring) < r.most {
 			r.ring = append(r.ring, a)
 			continue
 		}
 		r.ring[r.next] = a
-		r.next = (r.next + 1) % remembered
+		r.next = (r.next + 1) % r.most
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,8 @@ type Options struct {
 	// Wall and Mono are clocks of tests: Wall stands in for the server's.
 	Wall func() time.Time
 	Mono func() time.Duration // since any fixed moment
+	// Dial stands in for this machine's network in tests; it has no TLS.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	Logger *slog.Logger // nil = discard
 }
@@ -81,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	client, cluster, err := connect(o.URL)
+	client, cluster, err := connect(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +111,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	for _, p := range s.parts {
+		p.recent.most = remembered / len(s.parts)
 		s.running.Go(p.commitLoop)
 		s.running.Go(p.viewLoop)
 	}
