@@ -64,13 +64,14 @@ type crowd struct {
 	ended   sync.Once
 	running sync.WaitGroup
 	done    atomic.Int64 // acknowledged joins
+	by      map[*redisstore.Store]int
 }
 
 func newCrowd(t *testing.T, stores ...*redisstore.Store) *crowd {
 	c := &crowd{
 		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true, pace: time.Millisecond,
 		joined: map[dengxu.TokenID]store.Token{}, unsure: map[dengxu.TokenID]bool{}, refused: map[dengxu.TokenID]bool{},
-		called: map[dengxu.TokenID][]dengxu.CounterID{}, failed: map[store.Partition]int{}, stop: make(chan struct{}),
+		called: map[dengxu.TokenID][]dengxu.CounterID{}, failed: map[store.Partition]int{}, by: map[*redisstore.Store]int{}, stop: make(chan struct{}),
 	}
 	t.Cleanup(c.end) // also where the test fails
 	return c
@@ -114,6 +115,21 @@ func (c *crowd) await(n int) {
 			c.t.Fatalf("%d joins of %d within 30 s", c.done.Load()-from, n)
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// awaitAt waits until n more joins were acknowledged by one store.
+func (c *crowd) awaitAt(s *redisstore.Store, n int) {
+	c.t.Helper()
+	done := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.by[s]
+	}
+	for from, deadline := done(), time.Now().Add(30*time.Second); done() < from+n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%d joins of %d within 30 s", done()-from, n)
+		}
 	}
 }
 
@@ -186,6 +202,7 @@ func (c *crowd) join(s *redisstore.Store, p store.Partition, queue dengxu.QueueI
 	case err == nil && len(res.Tokens) == 1:
 		c.joined[id] = res.Tokens[0]
 		c.done.Add(1)
+		c.by[s]++
 	case errors.Is(err, store.ErrUnavailable):
 		c.refused[id] = true
 	case errors.Is(err, store.ErrUnknown):

@@ -115,7 +115,7 @@ func TestKilledServer(t *testing.T) {
 
 // counted expects that what was lost is no more than what the store says, and
 // that nothing was given twice.
-func (c *crowd) counted(s *redisstore.Store) {
+func (c *crowd) counted(s *redisstore.Store) verdict {
 	c.t.Helper()
 	v := c.account(s)
 	var lost redisstore.Losses
@@ -131,7 +131,11 @@ func (c *crowd) counted(s *redisstore.Store) {
 	if v.repeated > int(lost.Numbers) { //nolint:gosec // counts
 		c.t.Errorf("%d numbers were given twice, and the store says %+v", v.repeated, lost)
 	}
+	if v.doubly > int(lost.Calls) { //nolint:gosec // counts
+		c.t.Errorf("%d were called by two, and the store says %+v", v.doubly, lost)
+	}
 	clean(c.t, s)
+	return v
 }
 
 // TestLostTail takes the end off the log of a killed server, as a power loss

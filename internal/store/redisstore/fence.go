@@ -30,7 +30,7 @@ type Losses struct {
 	Joins   uint64 // tokens that are gone
 	Burned  uint64 // numbers of series that nobody has
 	Numbers uint64 // numbers of lost tokens that others were given too
-	Calls   uint64 // lost calls of tokens that another counter called too
+	Calls   uint64 // lost calls of tokens that are there: another counter has called them too, or will
 }
 
 func (l *Losses) add(o Losses) {
@@ -185,7 +185,7 @@ func (p *part) compare(ctx context.Context) (lostNow, error) {
 		if err != nil {
 			return lost, err
 		}
-		if t != nil && t.CallNo != 0 && t.Counter != a.counter {
+		if t != nil && t.Counter != a.counter {
 			lost.calls++
 		}
 	}

@@ -4,7 +4,7 @@
 --   event: the highest that the process saw; series (array of {field, day,
 --   number, lost}: the highest, and those whose tokens are gone); slots (array
 --   of {name, call}: the last call of each that was answered); events, joins,
---   calls (lost, and made by others too); format, partitions, wall or false.
+--   calls (lost, and their tokens are there); format, partitions, wall or false.
 -- RETURNS a packed array: epoch, event, time of the last commit in ms, and what
 --   was lost now: 0 or 1, events, joins, numbers burned, numbers repeated, calls
 --   repeated. Field `L` of the state has the sums of those.
