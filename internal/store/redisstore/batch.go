@@ -29,7 +29,9 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 	p.array(10)
 	p.text(string(b.Site))
 	packOp(p, c, b.Op)
-	list(p, b.Expect, func(e *store.Expectation) { p.int(x.index(c, *e)) })
+	list(p, b.Expect, func(e *store.Expectation) {
+		p.int(x.expect.index(func(p *packer) { packExpectation(p, c, *e) }))
+	})
 	list(p, b.Docs, func(d *store.DocWrite) { packDoc(p, c, d) })
 	list(p, b.Tokens, func(w *store.TokenWrite) { packToken(p, c, w) })
 	list(p, b.Tallies, func(t *store.TallyAdd) {
@@ -47,11 +49,13 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 		p.fieldInt("keep", m.Keep)
 	})
 	list(p, b.Events, func(e *store.EventSpec) { packEvent(p, b, e) })
-	list(p, b.Ranks, func(r *store.RankOf) { packRankOf(p, b, r) })
+	list(p, b.Ranks, func(r *store.RankOf) {
+		p.int(x.asks.index(func(p *packer) { packRankOf(p, b, r) }))
+	})
 	if b.Pick == nil {
 		p.no()
 	} else {
-		packPick(p, c, b)
+		packPick(p, c, x, b)
 	}
 }
 
@@ -69,31 +73,38 @@ func packOp(p *packer, c cells, op store.Op) {
 	p.text(string([]byte{byte(len(op.Note))}) + op.Note)
 }
 
-// shared are the expectations of a group, each once: most batches of a queue
-// expect the same.
-type shared struct {
+// shared is what the batches of a group have in common, each thing once: most
+// batches of a queue expect the same, and look at the same lines.
+type shared struct{ expect, lines, asks once }
+
+// once packs things that may come again.
+type once struct {
 	packed packer
 	n      int64
-	known  map[store.Expectation]int64
+	known  map[string]int64
 }
 
-// index is the number of an expectation, from 1.
-func (x *shared) index(c cells, e store.Expectation) int64 {
-	_, listed := e.(store.CountBelow) // has a slice, which no map can have as key
-	if !listed {
-		if n, ok := x.known[e]; ok {
-			return n
-		}
+// index is the number of what pack writes, from 1.
+func (o *once) index(pack func(*packer)) int64 {
+	from := len(o.packed.buf)
+	pack(&o.packed)
+	written := o.packed.buf[from:]
+	if n, ok := o.known[string(written)]; ok {
+		o.packed.buf = o.packed.buf[:from]
+		return n
 	}
-	x.n++
-	if !listed {
-		if x.known == nil {
-			x.known = make(map[store.Expectation]int64)
-		}
-		x.known[e] = x.n
+	if o.known == nil {
+		o.known = make(map[string]int64)
 	}
-	packExpectation(&x.packed, c, e)
-	return x.n
+	o.n++
+	o.known[string(written)] = o.n
+	return o.n
+}
+
+func (o *once) pack(p *packer, name string) {
+	p.text(name)
+	p.array(int(o.n))
+	p.buf = append(p.buf, o.packed.buf...)
 }
 
 // list writes an array.
@@ -291,50 +302,53 @@ var (
 	modes       = map[order.Mode]string{order.Oldest: "oldest", order.Listed: "listed"}
 )
 
-func packPick(p *packer, c cells, b *store.Batch) {
+// packPick writes a pick by position; call.lua names the positions.
+func packPick(p *packer, c cells, x *shared, b *store.Batch) {
 	pick := b.Pick
 	c.counter(pick.Counter)
-	n := 9
-	if pick.Exclude != "" {
-		n++
-	}
-	p.fields(n)
-	p.fieldText("mode", modes[pick.Mode])
-	p.fieldInt("max", int64(pick.Max))
-	p.fieldInt("state", stateCode(pick.State))
-	p.fieldText("counter", string(pick.Counter))
-	p.fieldInt("deadline", packTime(pick.Deadline))
-	p.fieldInt("due", packTime(pick.Due))
-	p.fieldText("actor", pick.Actor)
-	if pick.Exclude != "" {
+	p.array(10)
+	p.text(modes[pick.Mode])
+	p.int(int64(pick.Max))
+	p.int(stateCode(pick.State))
+	p.text(string(pick.Counter))
+	p.int(packTime(pick.Deadline))
+	p.int(packTime(pick.Due))
+	p.text(string([]byte{byte(len(pick.Actor))}) + pick.Actor)
+	if pick.Exclude == "" {
+		p.no()
+	} else {
 		c.token(pick.Exclude)
-		p.fieldText("exclude", packID(pick.Exclude))
+		p.text(packID(pick.Exclude))
 	}
-	p.text("event")
 	p.bytes(store.AppendEvent(nil, &store.Event{
 		Type: pick.Event, Site: b.Site, Actor: pick.Actor, Counter: pick.Counter, State: pick.State,
 	}))
-	p.text("lines")
 	list(p, pick.Lines, func(l *store.PickLine) {
-		c.line(l.Line)
-		n := 5
-		if l.Deadline != 0 {
-			n++
-		}
-		if l.Due != 0 {
-			n++
-		}
-		p.fields(n)
-		p.fieldText("line", packLine(l.Line))
-		p.fieldText("key", sightKey(l.Classes, ""))
-		packSight(p, l.Discipline, l.Classes, store.BoundTo(pick.Counter))
-		if l.Deadline != 0 {
-			p.fieldInt("deadline", packTime(l.Deadline))
-		}
-		if l.Due != 0 {
-			p.fieldInt("due", packTime(l.Due))
-		}
+		p.int(x.lines.index(func(p *packer) { packPickLine(p, c, l) }))
 	})
+}
+
+// packPickLine writes a line as any counter sees it; which lanes are bound to
+// the counter follows from the pick.
+func packPickLine(p *packer, c cells, l *store.PickLine) {
+	c.line(l.Line)
+	n := 5
+	if l.Deadline != 0 {
+		n++
+	}
+	if l.Due != 0 {
+		n++
+	}
+	p.fields(n)
+	p.fieldText("line", packLine(l.Line))
+	p.fieldText("key", sightKey(l.Classes, ""))
+	packSight(p, l.Discipline, l.Classes, "")
+	if l.Deadline != 0 {
+		p.fieldInt("deadline", packTime(l.Deadline))
+	}
+	if l.Due != 0 {
+		p.fieldInt("due", packTime(l.Due))
+	}
 }
 
 // checkOp refuses what the scripts cannot remember long enough.

@@ -198,12 +198,12 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	need.add(keyState, "D")
 	bucket := p.marks.lastArrival() + 1
 	need.add(keyState, fmt.Sprint("i", bucket/64))
-	var expect shared
+	var common shared
 	for _, c := range group {
-		packBatch(batches, need, &expect, &c.batch)
+		packBatch(batches, need, &common, &c.batch)
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
-	w.fields(8)
+	w.fields(10)
 	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
 	w.fieldInt("event", p.marks.lastEvent())
 	w.fieldText("process", at.name)
@@ -211,9 +211,9 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	p.packSlots(w, need)
 	w.text("fields")
 	need.pack(w)
-	w.text("shared")
-	w.array(int(expect.n))
-	w.buf = append(w.buf, expect.packed.buf...)
+	common.expect.pack(w, "shared")
+	common.lines.pack(w, "lines")
+	common.asks.pack(w, "asks")
 	w.text("batches")
 	w.buf = append(w.buf, batches.buf...)
 	return string(w.buf)

@@ -59,11 +59,12 @@ func tail(t *store.Token) []byte {
 	b := make([]byte, 0, 160+len(t.Attrs)+len(t.Payload))
 	b = binary.BigEndian.AppendUint32(b, uint32(t.Gen)) //nolint:gosec // days since 1970
 	b = append(b, byte(t.Width))
-	for _, s := range []string{string(t.Site), string(t.Queue), lane, string(t.Counter), t.Prefix} {
+	for _, s := range []string{string(t.Site), string(t.Queue), lane, t.Prefix} {
 		b = append(append(b, byte(len(s))), s...)
 	}
 	b = append(binary.BigEndian.AppendUint16(b, uint16(len(t.Business))), t.Business...) //nolint:gosec // bounded by the API
-	b = append(b, 0, 0)                                                                  // no patch
+	b = append(append(b, byte(len(t.Counter))), t.Counter...)
+	b = append(b, 0, 0) // no patch
 	return store.AppendToken(b, &rest)
 }
 
@@ -107,7 +108,7 @@ func decodeRecord(id string, rec []byte) (*store.Token, error) {
 	arrival, seq, call := r.number(5), r.number(5), r.number(5)
 	number, due := r.time(), r.time()
 	gen, width := r.number(4), r.number(1)
-	site, queue, lane, counter, prefix, business := r.text(1), r.text(1), r.text(1), r.text(1), r.text(1), r.text(2)
+	site, queue, lane, prefix, business, counter := r.text(1), r.text(1), r.text(1), r.text(1), r.text(2), r.text(1)
 	patch := &reader{buf: []byte(r.text(2)), ok: true}
 	if !r.ok || state < 1 || state > len(states) {
 		return nil, fmt.Errorf("record of %s is cut off: %w", unpackID(id).Mask(), store.ErrDamaged)

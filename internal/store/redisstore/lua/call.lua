@@ -1,6 +1,10 @@
 -- called writes the call on one picked token: the head and a patch that says
 -- what store.Token.Call needs; the record behind it stays as it is.
 
+-- A pick. ACTOR has its length before it, EXCLUDE is an id or false, LINES are
+-- numbers of shared lines.
+local P_MODE, P_MAX, P_STATE, P_COUNTER, P_DEADLINE, P_DUE, P_ACTOR, P_EXCLUDE, P_EVENT, P_LINES = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+
 -- take reads the record of a choice, or returns what is wrong with it.
 local function take(choice, b)
   for _, w in ipairs(b[B_TOKENS]) do
@@ -18,18 +22,17 @@ end
 local function called(p, spec, choice, h, m)
   m.call = m.call + 1
   local new = {
-    version = h.version + 1, flags = band(h.flags, HAS_PERSON + IS_HOLDER) + AT_COUNTER + IS_BUSY, state = p.state,
+    version = h.version + 1, flags = band(h.flags, HAS_PERSON + IS_HOLDER) + AT_COUNTER + IS_BUSY, state = p[P_STATE],
     now = h.now, place = h.place, arrival = h.arrival, seq = h.seq, call = m.call, number = h.number,
-    due = resolve(spec.due or p.due, m.now), line = h.line, lane = h.lane, counter = p.counter, business = h.business,
-    width = h.width, prefix = h.prefix, queue = h.queue,
+    due = resolve(spec.due or p[P_DUE], m.now), line = h.line, lane = h.lane, counter = p[P_COUNTER],
+    business = h.business, same_person = true, width = h.width, prefix = h.prefix, queue = h.queue,
   }
-  local compared = {}
-  for i, c in ipairs(choice.compared) do compared[i] = entry(c) end
-  local patch = pack('>I6I6I4BBc0Bc0', m.now, resolve(spec.deadline or p.deadline, m.now), choice.passed,
-    h.state, #p.actor, p.actor, #h.counter, h.counter) .. table.concat(compared)
-  new.rec = pack_head(new)
-    .. pack('>I4BBc0Bc0Bc0Bc0Bc0I2c0', h.gen, h.width, #h.site, h.site, #h.queue, h.queue, #h.shape, h.shape,
-      #p.counter, p.counter, #h.prefix, h.prefix, #h.business, h.business)
-    .. pack('>I2c0', #patch, patch) .. sub(h.rec, h.rest + 2 + unpack_('>I2', h.rec, h.rest))
+  local compared = ''
+  for _, c in ipairs(choice.compared) do compared = compared .. entry(c) end
+  local patch = pack('>I6I6I4B', m.now, resolve(spec.deadline or p[P_DEADLINE], m.now), choice.passed, h.state)
+    .. p[P_ACTOR] .. entry(h.counter) .. compared
+  local rec, rest = h.rec, h.rest
+  new.rec = pack_head(new) .. sub(rec, h.tail, h.seat - 1) .. entry(new.counter)
+    .. pack('>I2', #patch) .. patch .. sub(rec, rest + 2 + unpack_('>I2', rec, rest))
   return new
 end

@@ -22,18 +22,20 @@ end
 -- told logs the events of a batch; those of the picked come last.
 local function told(b, news, olds, choices, m)
   for _, ev in ipairs(b[B_EVENTS]) do log_event(m, ev[2], ev[1] > 0 and (news[ev[1]] or olds[ev[1]])) end
-  for _, c in ipairs(choices) do log_call(m, b[B_PICK].event, c.new, c.id) end
+  for _, c in ipairs(choices) do log_call(m, b[B_PICK][P_EVENT], c.new, c.id) end
 end
 
-local function carry_out(b, olds, choices, heads, m)
+local asks
+local function carry_out(b, olds, choices, specs, heads, m)
   local written_, news, ranks, tokens, picked, ids = b[B_TOKENS], {}, {}, {}, {}, ''
   for i = 1, #written_ do
     if not written_[i][ARCHIVED] then news[i] = written(written_[i], olds[i], m) end
   end
-  for i, ask in ipairs(b[B_RANKS]) do
+  for i, n in ipairs(b[B_RANKS]) do
+    local ask = asks[n]
     ranks[i] = rank_of(ask, written_[ask.token], news[ask.token] or olds[ask.token], m.now)
   end
-  for i, c in ipairs(choices) do c.new = called(b[B_PICK], b[B_PICK].lines[c.spec], c, heads[i], m) end
+  for i, c in ipairs(choices) do c.new = called(b[B_PICK], specs[i], c, heads[i], m) end
   for i = 1, #written_ do
     local id, new = written_[i][ID], news[i]
     if new then

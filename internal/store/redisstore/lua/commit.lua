@@ -7,6 +7,17 @@
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps and an answer a batch; or `epoch` e,
 --   `behind` event (the server lost commits), `stale` (a later call came first).
 
+-- lines_of are the lines of a pick, as its counter sees them.
+local sights_
+local function lines_of(p)
+  local found = {}
+  for i, n in ipairs(p[P_LINES]) do
+    found[i] = sights_[n]
+    found[i].bound = '@' .. p[P_COUNTER]
+  end
+  return found
+end
+
 local function attempt(b, m)
   local again = replayed(b[B_OP], m.now)
   if again then
@@ -27,17 +38,20 @@ local function attempt(b, m)
   local why = wrong(b[B_TOKENS], olds, m.arrival)
   if why then return {'wrong', why} end
   local choices, heads, p = {}, {}, b[B_PICK]
+  local specs = {}
   if p then
-    local exclude = p.exclude and find(p.exclude)
-    choices = pick(m.now, p.mode, p.lines, p.max, exclude and head(exclude).seq or 0)
+    local exclude = p[P_EXCLUDE] and find(p[P_EXCLUDE])
+    local sights = lines_of(p)
+    choices = pick(m.now, p[P_MODE], sights, p[P_MAX], exclude and head(exclude).seq or 0)
     for i, c in ipairs(choices) do
+      specs[i] = sights[c.spec]
       heads[i], why = take(c, b)
       if why then return {'wrong', why} end
     end
   end
   refusal = numbered(b[B_TOKENS])
   if refusal then return refusal end
-  return carry_out(b, olds, choices, heads, m)
+  return carry_out(b, olds, choices, specs, heads, m)
 end
 
 local group, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
@@ -60,9 +74,9 @@ if unlogged then
   put(STATE, 's', false)
 end
 for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
-shared = group.shared
+shared, asks, sights_ = group.shared, group.asks, group.lines
 for _, b in ipairs(group.batches) do
-  if b[B_PICK] then appetite = appetite + b[B_PICK].max end
+  if b[B_PICK] then appetite = appetite + b[B_PICK][P_MAX] end
 end
 appetite = math.min(appetite + 2, 128)
 local answers = {}

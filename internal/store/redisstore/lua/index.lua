@@ -111,8 +111,10 @@ local NOWHERE = {flags = 0, due = 0, business = '', counter = '', lane = ''}
 -- reindex changes the entries of a token from those of h to those of new;
 -- new.person and new.seat are given where Go knows them.
 local function reindex(h, new, id)
-  if h.line then count(h.line, h.state, -1) end
-  if new.line then count(new.line, new.state, 1) end
+  if h.line ~= new.line or h.state ~= new.state then
+    if h.line then count(h.line, h.state, -1) end
+    if new.line then count(new.line, new.state, 1) end
+  end
   local lanes = pending[LINES]
   if has(h.flags, IN_LANE) then
     local m = member(h, id)
@@ -124,8 +126,10 @@ local function reindex(h, new, id)
     lane_gains(new.lane, new.place, new.seq)
   end
   if h.due ~= new.due then pending[DUE][id] = new.due > 0 and number(new.due) end
-  if new.person == nil then new.person = person(new, id) end
-  relist('p' .. h.business, person(h, id), 'p' .. new.business, new.person)
+  if not new.same_person then
+    if new.person == nil then new.person = person(new, id) end
+    relist('p' .. h.business, person(h, id), 'p' .. new.business, new.person)
+  end
   relist('b' .. h.counter, at_counter(h, id), 'b' .. new.counter, at_counter(new, id))
 end
 

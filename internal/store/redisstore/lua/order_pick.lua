@@ -80,14 +80,12 @@ do
 
   -- runners are the lanes that the specs see, an array for each spec. A lane
   -- that several see counts in the first of them.
-  local function runners(now, specs, n, exclude)
+  local function runners(now, specs, n, exclude, want, first)
     local race, known = {}, {}
-    local want = n + 1
-    if exclude > 0 then want = want + 1 end
     for i, spec in ipairs(specs) do
       assert(before[spec.discipline], "no such discipline")
       race[i] = {}
-      for _, o in ipairs(front(spec, want)) do
+      for _, o in ipairs(i == 1 and first or front(spec, want)) do
         if not known[o.prefix] then
           known[o.prefix] = true
           o.spec, o.at, o.step, o.pace = i, o.first or 1, #o.members, ORDINARY
@@ -152,10 +150,27 @@ do
     return heads
   end
 
+  -- alone is the choice where a spec sees one lane only: its first member.
+  local function alone(spec, all, exclude)
+    local o = all[1]
+    if #all ~= 1 then return end
+    local place, seq = unpack(">I6I6", o.member, #o.prefix + 1)
+    if seq == exclude then return end
+    return {
+      spec = 1, member = o.member, place = place, seq = seq, id = sub(o.member, #o.prefix + 13), passed = 0,
+      compared = {sub(o.member, #spec.line + 1, #o.prefix + 12)},
+    }
+  end
+
   function pick(now, mode, specs, n, exclude)
     local choices = {}
     if n < 1 then return choices end
-    local race = runners(now, specs, n, exclude)
+    local want = n + 1
+    if exclude > 0 then want = want + 1 end
+    local first = specs[1] and front(specs[1], want)
+    local only = n == 1 and #specs == 1 and alone(specs[1], first, exclude)
+    if only then return {only} end
+    local race = runners(now, specs, n, exclude, want, first)
     while true do
       local w = winner(now, mode, specs, race)
       if not w then return choices end

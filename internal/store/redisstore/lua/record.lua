@@ -3,7 +3,7 @@
 
 local pack, unpack_ = struct.pack, struct.unpack
 local HEAD = '>I4BBI6I6I5I5I5I6I6'
-local TAIL = '>I4BBc0Bc0Bc0Bc0Bc0I2c0' -- gen, width, site, queue, lane, counter, prefix, business
+local TAIL = '>I4BBc0Bc0Bc0Bc0I2c0' -- gen, width, site, queue, lane, prefix, business; then the counter
 local IN_LANE, HAS_PERSON, IS_HOLDER, AT_COUNTER, IS_BUSY, HAS_ENDED = 1, 2, 4, 8, 16, 32
 
 local band = bit.band
@@ -13,15 +13,17 @@ local function pack_head(h)
   return pack(HEAD, h.version, h.flags, h.state, h.now, h.place, h.arrival, h.seq, h.call, h.number, h.due)
 end
 
--- head reads the parts that scripts need; h.rest is where the patch begins.
+-- head reads the parts that scripts need: what follows begins at h.tail, the
+-- counter at h.seat, the patch at h.rest.
 local function head(rec)
   local version, flags, state, now, place, arrival, seq, call, number, due, at = unpack_(HEAD, rec)
-  local gen, width, site, queue, lane, counter, prefix, business, rest = unpack_(TAIL, rec, at)
+  local gen, width, site, queue, lane, prefix, business, seat = unpack_(TAIL, rec, at)
+  local counter, rest = unpack_('Bc0', rec, seat)
   local line = queue .. '\0' .. pack('>I4', gen)
   return {
     rec = rec, version = version, flags = flags, state = state, now = now, place = place, arrival = arrival, seq = seq,
     call = call, number = number, due = due, gen = gen, width = width, site = site, queue = queue, counter = counter,
-    prefix = prefix, business = business, rest = rest, tail = at, line = line, lane = line .. lane, shape = lane,
+    prefix = prefix, business = business, seat = seat, rest = rest, tail = at, line = line, lane = line .. lane,
   }
 end
 
