@@ -79,9 +79,9 @@ func checkFieldsOf(verb dengxu.Verb, req dengxu.VerbRequest) error {
 
 // command reads what a verb needs to be decided.
 func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb, id dengxu.TokenID, req dengxu.VerbRequest) (command, error) {
-	p, ok := e.partitionOf(id)
-	if !ok {
-		return command{}, errNoToken()
+	p, err := e.locate(ctx, id)
+	if err != nil {
+		return command{}, err
 	}
 	v, err := e.view(ctx, store.Ask{Partition: p, Tokens: []dengxu.TokenID{id}, Op: by.op(string(verb))})
 	if err != nil {

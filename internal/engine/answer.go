@@ -37,10 +37,9 @@ func waited(t *store.Token, now int64) int64 {
 	}
 }
 
-// staff is the staff's view of a record, whose id says where it is.
+// staff is the staff's view of a record, whose site says where it is.
 func (e *Engine) staff(t *store.Token, now int64) dengxu.Token {
-	p, _ := e.partitionOf(t.ID)
-	return staff(t, p, now)
+	return staff(t, e.PartitionOf(t.Site), now)
 }
 
 // staff is the staff's view of a record in partition p.

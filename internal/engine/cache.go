@@ -47,6 +47,9 @@ func (e *Engine) refreshPart(ctx context.Context, p store.Partition) error {
 	if err != nil {
 		return storeError("read settings", err)
 	}
+	if err := e.imported.set(p, docs); err != nil {
+		e.log.ErrorContext(ctx, "the record of an import was left out", "partition", p, "err", err)
+	}
 	e.swap.Lock()
 	defer e.swap.Unlock()
 	w, bad := e.world.Load().without(p).with(docs, e.parts)
@@ -119,7 +122,7 @@ func (w *world) with(docs []store.Doc, parts int) (*world, []error) {
 		case store.DocAPIKey:
 			keys = append(keys, d)
 			continue
-		case store.DocConsumer, store.DocName, store.DocLease: // read where they are used
+		case store.DocConsumer, store.DocName, store.DocLease, store.DocImport: // read where they are used
 			continue
 		}
 		id := cmp.Or(d.Site, w.siteOf(d.Key))
@@ -151,7 +154,7 @@ func (s *siteDocs) add(d store.Doc) {
 		s.counters = append(s.counters, d)
 	case store.DocCounterState:
 		s.counterStates = append(s.counterStates, d)
-	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease: // belong to no site
+	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease, store.DocImport: // belong to no site
 	}
 }
 
@@ -171,7 +174,7 @@ func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 		if c := w.counters[dengxu.CounterID(key.ID)]; c != nil {
 			return c.site.id
 		}
-	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease:
+	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease, store.DocImport:
 	}
 	return ""
 }

@@ -36,14 +36,15 @@ type Engine struct {
 	parts    int
 	shared   bool // other processes may be using the store too
 
-	latest atomic.Int64 // ms: see now
-	world  atomic.Pointer[world]
-	loads  []loading     // by partition
-	swap   sync.Mutex    // guards the replacement of world; taken inside a loading's lock
-	behind []atomic.Bool // by partition: its settings could not be read when they had changed
-	misses misses
-	calls  calls
-	desks  sync.Map // CounterID → *atomic.Pointer[store.Token]: the last one seen there, a guess
+	latest   atomic.Int64 // ms: see now
+	world    atomic.Pointer[world]
+	loads    []loading     // by partition
+	swap     sync.Mutex    // guards the replacement of world; taken inside a loading's lock
+	behind   []atomic.Bool // by partition: its settings could not be read when they had changed
+	misses   misses
+	imported imported
+	calls    calls
+	desks    sync.Map // CounterID → *atomic.Pointer[store.Token]: the last one seen there, a guess
 }
 
 // Open loads all settings from the store. It returns Unavailable when the
@@ -53,7 +54,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback,
 		parts: about.Partitions, shared: about.Shared, loads: make([]loading, about.Partitions),
-		behind: make([]atomic.Bool, about.Partitions),
+		behind:   make([]atomic.Bool, about.Partitions),
+		imported: imported{named: make([]atomic.Pointer[[]int], about.Partitions)},
 	}
 	e.world.Store(&world{})
 	if e.log == nil {

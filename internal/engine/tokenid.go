@@ -25,8 +25,8 @@ func newTokenID(now int64, p store.Partition) dengxu.TokenID {
 	return dengxu.TokenID(store.Base32.EncodeToString(b[:])[:tokenIDLen])
 }
 
-// partitionOf finds the partition in an id; false when it is none of ours.
-func (e *Engine) partitionOf(id dengxu.TokenID) (store.Partition, bool) {
+// partitionIn finds the partition in an id; false when it is none of ours.
+func partitionIn(id dengxu.TokenID) (store.Partition, bool) {
 	if len(id) != tokenIDLen {
 		return 0, false
 	}
@@ -34,7 +34,7 @@ func (e *Engine) partitionOf(id dengxu.TokenID) (store.Partition, bool) {
 	if _, err := store.Base32.Decode(b[:], []byte(string(id)+"0")); err != nil {
 		return 0, false
 	}
-	return store.Partition(b[6]), int(b[6]) < e.parts
+	return store.Partition(b[6]), true
 }
 
 // errNoToken is what an unknown, erased or foreign id answers: no hints.
@@ -43,9 +43,9 @@ func errNoToken() error { return dengxu.Errorf(dengxu.NotFound, "no such token")
 // read returns the record of a token, live or archived, and the partition's
 // time. It returns NotFound for an unknown id.
 func (e *Engine) read(ctx context.Context, id dengxu.TokenID) (store.Token, int64, error) {
-	p, ok := e.partitionOf(id)
-	if !ok {
-		return store.Token{}, 0, errNoToken()
+	p, err := e.locate(ctx, id)
+	if err != nil {
+		return store.Token{}, 0, err
 	}
 	v, err := e.view(ctx, store.Ask{Partition: p, Tokens: []dengxu.TokenID{id}})
 	if err != nil {

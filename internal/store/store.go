@@ -141,6 +141,7 @@ const (
 	DocConsumer     DocKind = "consumer" // how far a consumer of the log has come
 	DocName         DocKind = "name"     // which site has an id that is unique over all sites
 	DocLease        DocKind = "lease"    // which process runs which partition's loops, and until when
+	DocImport       DocKind = "import"   // which partitions' ids were brought into this one
 )
 
 // DocKey names a document.
