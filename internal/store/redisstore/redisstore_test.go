@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -34,3 +35,29 @@ func TestStore(t *testing.T) { t.Parallel(); storetest.Run(t, open) }
 func TestConcurrent(t *testing.T) { t.Parallel(); storetest.RunConcurrent(t, open) }
 
 func TestRandom(t *testing.T) { t.Parallel(); storetest.RunRandom(t, open, 3, 1000) }
+
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	prefixes := &sync.Map{} // of stores
+	at := func(t *testing.T, prefix string, clock *storetest.Clock) store.Store {
+		s, err := redisstore.Open(t.Context(), redisstore.Options{
+			URL: redistest.Shared(t).URL(), Prefix: prefix, Wall: clock.Wall, Mono: clock.Mono,
+		})
+		if err != nil {
+			t.Fatalf("open: %v", err)
+		}
+		prefixes.Store(s, prefix)
+		return s
+	}
+	storetest.RunReopen(t, storetest.Factory{
+		Open: func(t *testing.T, clock *storetest.Clock) store.Store {
+			t.Helper()
+			return at(t, redistest.Prefix(t), clock)
+		},
+		Reopen: func(t *testing.T, s store.Store, clock *storetest.Clock) store.Store {
+			t.Helper()
+			prefix, _ := prefixes.Load(s)
+			return at(t, prefix.(string), clock)
+		},
+	})
+}
