@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	mathrand "math/rand/v2"
 	"sync"
 	"time"
 
@@ -54,7 +53,7 @@ func (k *keeper) run(ctx context.Context) {
 		return
 	}
 	for {
-		pause := time.NewTimer(engine.LeaseEvery - mathrand.N(engine.LeaseEvery/10))
+		pause := time.NewTimer(jittered(engine.LeaseEvery))
 		select {
 		case <-ctx.Done():
 			pause.Stop()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -23,10 +22,6 @@ const perTick = 16
 func idle(partitions int) time.Duration {
 	return max(idleTick, idleTick*time.Duration(partitions)/perTick)
 }
-
-// jittered is less or more by a tenth, so that many processes over one store
-// spread out.
-func jittered(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5) }
 
 // loops do what happens by itself: timers, what follows from events, and
 // looking after settings that other processes change. Each partition has its

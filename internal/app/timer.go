@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 )
 
@@ -87,3 +88,7 @@ func (t *timers) pause(wait time.Duration, err error) time.Duration {
 	}
 	return min(wait, idle)
 }
+
+// jittered is less or more by a tenth, so that many processes over one store
+// spread out.
+func jittered(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5) }
