@@ -37,7 +37,7 @@ build: ## build the server and its commands to ./dengxu
 test: deps ## vet and test everything under the race detector
 	$(GO) vet $(PKGS)
 	$(GO) test -race -timeout $(TEST_TIMEOUT) $(PKGS)
-	@echo 'left out: two of three stories on a cluster, three of four seeds over Redis; make torture runs all'
+	@echo 'left out: two of three stories on a cluster (the third is played there too); make torture plays all'
 	@unshare --net ip link >/dev/null 2>&1 || \
 		echo 'left out: tests on hosts whose network is cut, which need root and iproute2; make torture insists on them'
 

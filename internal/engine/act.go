@@ -106,12 +106,8 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 		if req.QueueID == "" {
 			return c, dengxu.Fieldf(dengxu.Invalid, "queue_id", "say where to")
 		}
-		c.to = w.queues[req.QueueID]
-		if c.to == nil && e.shared {
-			if _, err := e.find(ctx, errNoQueue(req.QueueID)); err != nil {
-				return c, err
-			}
-			c.to = e.world.Load().queues[req.QueueID]
+		if c.to, err = e.target(ctx, w, req.QueueID); err != nil {
+			return c, err
 		}
 	case dengxu.VerbUndo:
 		if u := c.t.Undo; u != nil {
@@ -125,6 +121,19 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 		err = e.findPlace(ctx, &c)
 	}
 	return c, err
+}
+
+// target finds the queue of a transfer, which a peer may have made a moment
+// ago; nil when there is none.
+func (e *Engine) target(ctx context.Context, w *world, id dengxu.QueueID) (*queue, error) {
+	if q := w.queues[id]; q != nil {
+		return q, nil
+	}
+	q, err := e.queue(ctx, id)
+	if dengxu.CodeOf(err) == dengxu.NotFound {
+		err = nil // the decision refuses it
+	}
+	return q, err
 }
 
 // replayed answers a repeat with the first token of the operation, as it is

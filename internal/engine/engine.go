@@ -99,6 +99,14 @@ type By struct {
 	due bool // the timer's verb, which the settings that it is decided on must call for too
 }
 
+// check is Check, if there is one.
+func (b By) check() error {
+	if b.Check == nil {
+		return nil
+	}
+	return b.Check()
+}
+
 // Done is the answer of a command.
 type Done[T any] struct {
 	Value    T

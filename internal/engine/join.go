@@ -63,10 +63,8 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 		return e.commit(ctx, func(w *world) (store.Batch, error) {
 			queues = queues[:0]
 			b := store.Batch{Op: by.op("join")}
-			if by.Check != nil {
-				if err := by.Check(); err != nil {
-					return b, err
-				}
+			if err := by.check(); err != nil {
+				return b, err
 			}
 			for _, id := range ids {
 				q := w.queues[id]
