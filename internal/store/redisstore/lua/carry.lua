@@ -7,7 +7,8 @@ local function rank_of(ask, w, new, now)
   local found = walks[key]
   if not found then
     ask.line = w[LINE]
-    found = rivals(ask, ask.class)
+    local all = whole[w[LINE]]
+    found = all and only(all, sight(ask.classes, ask.bound, ask.class)) or rivals(ask, ask.class)
     for i = 1, #found do opened[found[i].prefix] = true end
     walks[key] = found
   end

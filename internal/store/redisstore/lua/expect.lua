@@ -55,8 +55,11 @@ local checks = {
   tally = function(x) return on(x[2], x[3]) < x[4] end,
   room = function(x) return busy(x[2]) - x[4] < x[3] end,
   lane = function(x)
-    if opened[x[2] .. x[3]] then return true end
-    return #zrange('[' .. x[2] .. x[3], '(' .. x[2] .. x[3] .. '\255', 0, 1) > 0 or #lanes(x[2]) < x[4]
+    local line = x[2]
+    if opened[line .. x[3]] then return true end
+    whole[line] = lanes(line)
+    for _, l in ipairs(whole[line]) do opened[l.prefix] = true end
+    return opened[line .. x[3]] or #whole[line] < x[4]
   end,
   after = function(x, now) return now >= resolve(x[2], now) end,
   before = function(x, now) return now < resolve(x[2], now) end,

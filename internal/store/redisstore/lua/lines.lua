@@ -37,9 +37,9 @@ local function zbelow(prefix, place, seq)
   return zcount('[' .. prefix, bound)
 end
 
--- opened are lanes that surely have members; walks, the lanes that compete with
--- a class, good until another lane opens.
-local opened, walks = {}, {}
+-- opened are lanes that surely have members; whole, all lanes of a line; walks,
+-- those that compete with a class. They are good until another lane opens.
+local opened, walks, whole = {}, {}, {}
 
 -- unbound says of a line that none of its lanes is bound to a counter; fronts
 -- are the first members of lanes, of which picks took the first ones.
@@ -55,7 +55,7 @@ end
 
 local function lane_gains(prefix, place, seq)
   if not opened[prefix] then
-    opened[prefix], walks, unbound, fronts = true, {}, {}, {}
+    opened[prefix], walks, whole, unbound, fronts = true, {}, {}, {}, {}
   end
   for key, lanes_ in pairs(fronts) do
     for _, o in ipairs(lanes_) do

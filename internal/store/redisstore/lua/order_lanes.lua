@@ -1,6 +1,6 @@
 -- order_lanes: finds the lanes of a line by jumping from one to the next.
 --
--- A fragment: it declares `sight` and `lanes` for the fragments after it.
+-- A fragment: it declares `sight`, `only` and `lanes` for the fragments after it.
 -- NEEDS, from a fragment before it:
 --   zrange(min, max, offset, count)  members of the partition's one zset of
 --                                    lines: ZRANGEBYLEX, signs included
@@ -16,6 +16,7 @@
 -- sight(classes, bound, own) → which classes are seen, for lanes: those of the
 --   array classes (false = all not bound to a counter), the bound class
 --   ("@counter"; "" = none), and own, which may be bound too (nil = none).
+-- only(all, seen) → those of the lanes that are seen.
 -- lanes(line, seen, want) → array of the lanes with members, in the order of
 --   Lane.Compare: {prefix = line ‖ lane, class, group, k, member = the whole
 --   first member, place, seq, members = its first members as far as they were
@@ -23,7 +24,7 @@
 --   many members to read at the first lane (nil = 1; at later ones at most 2).
 --   One zrange a lane and one for the end, fewer where lanes are short.
 
-local sight, lanes
+local sight, lanes, only
 do
   local sub, find, byte, unpack = string.sub, string.find, string.byte, struct.unpack
   local AT = byte("@")
@@ -58,6 +59,14 @@ do
 
   local function sees(s, class)
     return s.seen[class] or s.all and byte(class) ~= AT
+  end
+
+  function only(all, s)
+    local found = {}
+    for _, lane in ipairs(all) do
+      if sees(s, lane.class) then found[#found + 1] = lane end
+    end
+    return found
   end
 
   -- start is the first of the starts, or the first behind class; nil if none.
