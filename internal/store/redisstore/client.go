@@ -37,32 +37,49 @@ type link struct{ rueidis.Client }
 // client is the client of the moment.
 func (s *Store) client() rueidis.Client { return s.link.Load().Client }
 
-// renew replaces a client that is not itself any more: it read what it could
-// not understand, or has failed for long. The old one ends later, for others may
-// wait for its answers.
-func (s *Store) renew(old *link, why error) {
-	s.renewing.Lock()
-	defer s.renewing.Unlock()
-	now := time.Now() //nolint:forbidigo // a distance, no time of a record
-	poisoned := errors.Is(why, errPoisoned)
-	if s.link.Load() != old || s.closing.Err() != nil || !poisoned && now.Sub(s.renewed) < renewalPause ||
-		now.Sub(s.renewed) < pauseBetween {
-		return
+// sick is a client that should be replaced, and why.
+type sick struct {
+	c   *link
+	why error
+}
+
+// renewLoop replaces clients that are not themselves any more: they read what
+// they could not understand, or have failed for long.
+func (s *Store) renewLoop() {
+	for last := (time.Time{}); ; {
+		select {
+		case x := <-s.sick:
+			now := time.Now() //nolint:forbidigo // a distance, no time of a record
+			pause := renewalPause
+			if errors.Is(x.why, errPoisoned) {
+				pause = pauseBetween
+			}
+			if s.link.Load() == x.c && now.Sub(last) > pause {
+				last = now
+				s.renew(x)
+			}
+		case <-s.closing.Done():
+			return
+		}
 	}
-	s.renewed = now
+}
+
+// renew replaces a client. The old one ends later, for others may wait for its
+// answers.
+func (s *Store) renew(x sick) {
 	c, _, err := connect(&s.opts)
 	if err != nil {
 		s.opts.Logger.Warn("a new client for redis cannot be made", "err", err)
 		return
 	}
-	s.opts.Logger.Warn("the client for redis is replaced", "why", why)
+	s.opts.Logger.Warn("the client for redis is replaced", "why", x.why)
 	s.link.Store(&link{c})
 	s.running.Go(func() {
 		select {
 		case <-time.After(farewell):
 		case <-s.closing.Done():
 		}
-		old.Close()
+		x.c.Close()
 	})
 }
 
@@ -140,9 +157,20 @@ func (p *part) tryOnce(ctx context.Context, run runner) ([]byte, error) {
 	now := time.Now().UnixNano() //nolint:forbidigo // a distance, no time of a record
 	p.failing.CompareAndSwap(0, now)
 	if errors.Is(err, errPoisoned) || now-p.failing.Load() > int64(hopeless) {
-		p.s.renew(c, err)
+		select {
+		case p.s.sick <- sick{c, err}:
+		default: // it is being seen to
+		}
 	}
 	return nil, outcome(err)
+}
+
+// atLeast leaves a call some time, however long it has waited.
+func atLeast(until time.Time) time.Time {
+	if soonest := time.Now().Add(least); until.Before(soonest) { //nolint:forbidigo // how long to wait, no time of a record
+		return soonest
+	}
+	return until
 }
 
 // soon is when a call that begins now should have its answer.

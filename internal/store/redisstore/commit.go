@@ -141,10 +141,7 @@ func (p *part) send(at *slot, group []*commitCall) {
 // again.
 func (p *part) judge(at *slot, group []*commitCall) error {
 	s := p.scriptFor(group)
-	until := group[0].until
-	if soonest := time.Now().Add(least); until.Before(soonest) { //nolint:forbidigo // as in gather
-		until = soonest
-	}
+	until := atLeast(group[0].until)
 	for range 4 {
 		packed := p.packGroup(at, group)
 		reply, err := p.call(p.s.working, until, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
@@ -164,8 +161,9 @@ func (p *part) judge(at *slot, group []*commitCall) error {
 			p.wrote.Store(true)
 			return p.deliver(u, at, group)
 		case "epoch", "behind":
+			// An earlier attempt may have been judged before.
 			if err := p.fence(p.s.working); err != nil {
-				return err
+				return fmt.Errorf("%w: %v", store.ErrUnknown, err) //nolint:errorlint // whatever it is
 			}
 		case "stale":
 			return store.ErrUnknown
@@ -173,7 +171,7 @@ func (p *part) judge(at *slot, group []*commitCall) error {
 			return fmt.Errorf("commit script answers %q: %w", word, store.ErrDamaged)
 		}
 	}
-	return fmt.Errorf("partition %d is fenced again and again: %w", p.id, store.ErrUnavailable)
+	return fmt.Errorf("partition %d is fenced again and again: %w", p.id, store.ErrUnknown)
 }
 
 // scriptFor is the script for a group: one without new tokens must go on when

@@ -30,6 +30,9 @@ func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (stor
 	u.text()
 	epoch, last := uint64(u.int()), uint64(u.int()) //nolint:gosec // 48 bits
 	end := store.Cursor{Partition: p.id, Epoch: epoch, Number: last}
+	if epoch == p.epoch.Load() {
+		p.marks.see(0, 0, int64(last)) //nolint:gosec // as above: who read it has seen it
+	}
 	reset := store.EventPage{Reset: true, End: end}
 	if after.Epoch != epoch || after.Number > last {
 		return reset, nil

@@ -57,11 +57,10 @@ type Store struct {
 	process string // names this process in the partitions' state
 	parts   []*part
 
-	gate     chan struct{} // bounds the calls under way
-	renewing sync.Mutex    // guards renewed
-	renewed  time.Time     // when the client was last replaced
-	losses   losses
-	report   atomic.Pointer[Report]
+	gate   chan struct{} // bounds the calls under way
+	sick   chan sick     // buffered, for one is enough
+	losses losses
+	report atomic.Pointer[Report]
 
 	closed  atomic.Bool
 	closing context.Context // ends when the store closes
@@ -96,7 +95,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	_, _ = rand.Read(id[:]) // never fails
 	s := &Store{
 		opts: o, cluster: cluster, scripts: newScripts(publish), process: string(id[:]),
-		gate: make(chan struct{}, atOnce), stopped: make(chan struct{}), working: context.WithoutCancel(ctx),
+		gate: make(chan struct{}, atOnce), sick: make(chan sick, 1), stopped: make(chan struct{}), working: context.WithoutCancel(ctx),
 	}
 	s.link.Store(&link{client})
 	s.closing, s.end = context.WithCancel(s.working)
@@ -116,6 +115,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.running.Go(p.viewLoop)
 	}
 	s.running.Go(s.tend)
+	s.running.Go(s.renewLoop)
 	s.listen()
 	return s, nil
 }

@@ -3,9 +3,9 @@ package redisstore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -16,10 +16,11 @@ import (
 
 // viewCall is one Ask on its way.
 type viewCall struct {
-	ask  *store.Ask
-	view store.View
-	err  error
-	done chan struct{}
+	ask   *store.Ask
+	view  store.View
+	err   error
+	until time.Time // when it should have its answer
+	done  chan struct{}
 }
 
 // View answers point reads from one snapshot. The rank in an answer of Afters
@@ -29,7 +30,7 @@ func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
 	if err != nil {
 		return store.View{}, err
 	}
-	c := &viewCall{ask: &a, done: make(chan struct{})}
+	c := &viewCall{ask: &a, until: soon(), done: make(chan struct{})}
 	select {
 	case p.views <- c:
 	case <-ctx.Done():
@@ -64,16 +65,7 @@ func (p *part) viewLoop() {
 			return
 		}
 		<-p.looks
-		group := append(make([]*viewCall, 0, groupMost), first)
-	fill:
-		for len(group) < groupMost {
-			select {
-			case c := <-p.views:
-				group = append(group, c)
-			default:
-				break fill
-			}
-		}
+		group := p.gatherViews(first)
 		p.s.running.Go(func() {
 			err := p.look(group)
 			for _, c := range group {
@@ -87,11 +79,37 @@ func (p *part) viewLoop() {
 	}
 }
 
+// gatherViews takes what waits behind the first, and refuses what has waited
+// too long.
+func (p *part) gatherViews(first *viewCall) []*viewCall {
+	group, now := make([]*viewCall, 0, groupMost), time.Now() //nolint:forbidigo // how long to wait, no time of a record
+	for c := first; ; {
+		if now.After(c.until) {
+			c.err = fmt.Errorf("%w: redis gave no answer", store.ErrUnavailable)
+			close(c.done)
+		} else {
+			group = append(group, c)
+		}
+		if len(group) == groupMost {
+			return group
+		}
+		select {
+		case c = <-p.views:
+		default:
+			return group
+		}
+	}
+}
+
 // look has one group of asks answered.
 func (p *part) look(group []*viewCall) error {
+	if len(group) == 0 {
+		return nil
+	}
+	until := atLeast(group[0].until)
 	for range 4 {
 		packed := p.packAsks(group)
-		reply, err := p.read(p.s.working, p.s.scripts.view, packed)
+		reply, err := p.readUntil(p.s.working, until, p.s.scripts.view, packed)
 		if err != nil {
 			return err
 		}
@@ -116,11 +134,15 @@ func (p *part) look(group []*viewCall) error {
 
 // read runs a script that only reads; what the clock is told comes last.
 func (p *part) read(ctx context.Context, s *script, args ...string) ([]byte, error) {
-	reply, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
+	return p.readUntil(ctx, soon(), s, args...)
+}
+
+func (p *part) readUntil(ctx context.Context, until time.Time, s *script, args ...string) ([]byte, error) {
+	reply, err := p.call(ctx, until, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
 		return s.run(ctx, c, p.keys, append(args[:len(args):len(args)], p.try())...)
 	})
 	if isUnknown(err) { // a read has no outcome
-		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, errors.Unwrap(err))
+		return nil, fmt.Errorf("%w: %v", store.ErrUnavailable, err) //nolint:errorlint // the outcome is not unknown
 	}
 	return reply, err
 }
