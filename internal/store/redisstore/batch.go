@@ -211,6 +211,9 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	p.array(23)
 	p.text(id)
 	f := flags(&ix, t.State)
+	if stamped(t) {
+		f |= asStamped
+	}
 	stamp := binary.BigEndian.AppendUint32(make([]byte, 0, 6), uint32(t.Version)) //nolint:gosec // versions are small
 	p.bytes(append(stamp, byte(f), byte(stateCode(t.State))))
 	p.int(f)

@@ -18,7 +18,11 @@ const (
 	atCounter
 	isBusy
 	hasEnded
+	asStamped // joined, and in this state since, when the record was written
 )
+
+// stamped reports whether a record's times say nothing that its head does not.
+func stamped(t *store.Token) bool { return t.JoinedAt == store.Now && t.Since == store.Now }
 
 func flags(ix *store.Indexes, s dengxu.State) int64 {
 	var f int64
@@ -54,6 +58,9 @@ func tail(t *store.Token) []byte {
 	rest := *t
 	rest.ID, rest.Site, rest.Version, rest.State, rest.Place, rest.Arrival, rest.Seq = "", "", 0, "", 0, 0, 0
 	rest.CallNo, rest.Number, rest.Due, rest.Gen, rest.Width = 0, 0, 0, 0, 0
+	if stamped(t) {
+		rest.JoinedAt, rest.Since = 0, 0
+	}
 	lane := packLane(t.Lane)
 	rest.Queue, rest.Lane, rest.Counter, rest.Prefix, rest.Business = "", order.Lane{}, "", "", ""
 	b := make([]byte, 0, 160+len(t.Attrs)+len(t.Payload))
@@ -102,7 +109,7 @@ func (r *reader) text(n int) string {
 func decodeRecord(id string, rec []byte) (*store.Token, error) {
 	r := &reader{buf: rec, ok: true}
 	version := r.number(4)
-	r.take(1) // flags follow from the rest
+	flags := r.number(1) // others follow from the rest
 	state := int(r.number(1))
 	now, place := r.time(), r.time()
 	arrival, seq, call := r.number(5), r.number(5), r.number(5)
@@ -121,6 +128,9 @@ func decodeRecord(id string, rec []byte) (*store.Token, error) {
 	t.Number, t.Due, t.Gen, t.Width = int64(number), due, int(int32(gen)), int(width) //nolint:gosec // as written
 	t.Site, t.Queue, t.Counter, t.Prefix, t.Business = dengxu.SiteID(site), dengxu.QueueID(queue), dengxu.CounterID(counter), prefix, business
 	t.Lane, _, _ = unpackLane(lane)
+	if flags&asStamped != 0 {
+		t.JoinedAt, t.Since = now, now
+	}
 	t.ResolveTimes(now)
 	if len(patch.buf) > 0 {
 		*t = patched(t, patch)

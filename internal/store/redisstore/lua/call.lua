@@ -22,7 +22,7 @@ end
 local function called(p, spec, choice, h, m)
   m.call = m.call + 1
   local new = {
-    version = h.version + 1, flags = band(h.flags, HAS_PERSON + IS_HOLDER) + AT_COUNTER + IS_BUSY, state = p[P_STATE],
+    version = h.version + 1, flags = band(h.flags, HAS_PERSON + IS_HOLDER + AS_STAMPED) + AT_COUNTER + IS_BUSY, state = p[P_STATE],
     now = h.now, place = h.place, arrival = h.arrival, seq = h.seq, call = m.call, number = h.number,
     due = resolve(spec.due or p[P_DUE], m.now), line = h.line, lane = h.lane, counter = p[P_COUNTER],
     business = h.business, same_person = true, width = h.width, prefix = h.prefix, queue = h.queue,

@@ -4,7 +4,7 @@
 local pack, unpack_ = struct.pack, struct.unpack
 local HEAD = '>I4BBI6I6I5I5I5I6I6'
 local TAIL = '>I4BBc0Bc0Bc0Bc0I2c0' -- gen, width, site, queue, lane, prefix, business; then the counter
-local IN_LANE, HAS_PERSON, IS_HOLDER, AT_COUNTER, IS_BUSY, HAS_ENDED = 1, 2, 4, 8, 16, 32
+local IN_LANE, HAS_PERSON, IS_HOLDER, AT_COUNTER, IS_BUSY, HAS_ENDED, AS_STAMPED = 1, 2, 4, 8, 16, 32, 64
 
 local band = bit.band
 local function has(flags, flag) return band(flags, flag) ~= 0 end
