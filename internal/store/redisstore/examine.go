@@ -3,7 +3,6 @@ package redisstore
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 
 	"github.com/redis/rueidis"
@@ -22,12 +21,7 @@ type Examined struct {
 // Examine looks at servers and store without making, changing or refusing
 // anything. It returns an error when no server answers.
 func Examine(ctx context.Context, o Options) (*Examined, error) {
-	if o.Prefix == "" {
-		o.Prefix = defaultPrefix
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o = o.withDefaults()
 	c, cluster, err := connect(&o)
 	if err != nil {
 		return nil, err

@@ -73,16 +73,7 @@ type Store struct {
 // Open connects and creates the partitions of a new store. It returns an error
 // when Redis cannot be reached or has data of another format.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if o.Prefix == "" {
-		o.Prefix = defaultPrefix
-	}
-	if o.Mono == nil {
-		start := time.Now()                                        //nolint:forbidigo // durations only, never a time
-		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o = o.withDefaults()
 	client, cluster, err := connect(&o)
 	if err != nil {
 		return nil, err
@@ -109,6 +100,26 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		client.Close()
 		return nil, err
 	}
+	s.start()
+	return s, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Prefix == "" {
+		o.Prefix = defaultPrefix
+	}
+	if o.Mono == nil {
+		start := time.Now()                                        //nolint:forbidigo // durations only, never a time
+		o.Mono = func() time.Duration { return time.Since(start) } //nolint:forbidigo // as above
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// start begins what goes on until the store closes.
+func (s *Store) start() {
 	for _, p := range s.parts {
 		p.recent.most = remembered / len(s.parts)
 		s.running.Go(p.commitLoop)
@@ -117,7 +128,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.running.Go(s.tend)
 	s.running.Go(s.renewLoop)
 	s.listen()
-	return s, nil
 }
 
 // openParts opens partition 0, which knows how many there are, and then the
