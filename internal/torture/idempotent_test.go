@@ -299,8 +299,8 @@ func operations() []operation {
 		{"put-counter", put, "/counter/new-$", `{"site":"s-$"}`, `{"site":"s-$","name":"b"}`, nil, 1},
 		{"patch-counter", patch, "/counter/c-$", `{"name":"a"}`, `{"name":"b"}`, nil, 1},
 		{"delete-counter", del, "/counter/c-$", "", "/counter/d-$", []string{`PUT /counter/d-$ {"site":"s-$"}`}, 1},
-		{"put-key", put, "/key/k-$", `{"role":"kiosk"}`, `{"role":"display"}`, nil, 0},
-		{"delete-key", del, "/key/k-$", "", "/key/l-$", []string{`PUT /key/k-$ {"role":"kiosk"}`, `PUT /key/l-$ {"role":"kiosk"}`}, 0},
+		{"put-key", put, "/key/k-$", `{"role":"kiosk"}`, `{"role":"display"}`, nil, 1},
+		{"delete-key", del, "/key/k-$", "", "/key/l-$", []string{`PUT /key/k-$ {"role":"kiosk"}`, `PUT /key/l-$ {"role":"kiosk"}`}, 1},
 
 		{"open-queue", post, "/queue/q-$/open", `{"reason":"a"}`, `{"reason":"b"}`, []string{"POST /queue/q-$/pause {}"}, 1},
 		{"pause-queue", post, "/queue/q-$/pause", `{"reason":"a"}`, `{"reason":"b"}`, nil, 1},
