@@ -69,7 +69,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, stores ...*redisstore.Store) *crowd {
 	c := &crowd{
-		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true, pace: time.Millisecond,
+		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true, pace: time.Duration(rounds(4, 1)) * time.Millisecond,
 		joined: map[dengxu.TokenID]store.Token{}, unsure: map[dengxu.TokenID]bool{}, refused: map[dengxu.TokenID]bool{},
 		called: map[dengxu.TokenID][]dengxu.CounterID{}, failed: map[store.Partition]int{}, by: map[*redisstore.Store]int{}, stop: make(chan struct{}),
 	}

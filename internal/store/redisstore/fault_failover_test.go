@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,6 +200,36 @@ func TestClusterFailover(t *testing.T) {
 	}
 	c.end()
 	c.counted(s)
+}
+
+// TestReplicatedSlotsMove moves a slot while each commit waits for a replica,
+// over connections that do not follow it by themselves.
+func TestReplicatedSlotsMove(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, redistest.ClusterOptions{Replicas: 1})
+	s := openAt(t, cluster.URL(), "p:", few, replicated)
+	c, slots := spread(t, s, cluster)
+	c.start(2, 1)
+	c.await(50)
+	from, to := cluster.MasterOf(slots[0]), cluster.MasterOf(16383)
+	moved := false
+	cluster.Migrate(slots[0], from, to, func(key string) {
+		if strings.HasSuffix(key, "live") { // some keys are here, some there: nobody can commit
+			if err := c.once(s, 0, "clinic-00"); !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("a join of half a partition: %v", err)
+			}
+			moved = true
+		}
+	})
+	if !moved {
+		t.Error("no key was moved")
+	}
+	if err := c.once(s, 0, "clinic-00"); err != nil {
+		t.Errorf("a join after its partition moved: %v", err)
+	}
+	c.await(50)
+	c.end()
+	c.flawless(s)
 }
 
 // cutInTwo cuts the master's host off while a process on each side goes on, and
