@@ -56,11 +56,23 @@ func (r *Report) Refusal() error {
 // can be asked; a server that forbids CONFIG is taken to do no better than is
 // known.
 func (s *Store) Check(ctx context.Context) (*Report, error) {
-	servers, err := s.masters(ctx)
+	r, err := s.judge(ctx)
+	if err == nil && len(s.parts) > 0 {
+		r.Lost, err = s.Losses(ctx)
+	}
+	return r, err
+}
+
+// judge is Check without what was lost.
+func (s *Store) judge(ctx context.Context) (*Report, error) {
+	servers, silent, err := s.masters(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Durability: store.D3Replica}
+	for _, addr := range silent {
+		r.Remarks = append(r.Remarks, Remark{LevelWarn, addr, "the node does not answer", "were it a master, its queues would be down", "look at the node"})
+	}
 	for _, m := range servers {
 		c := checking{report: r, master: m, replicated: s.opts.Replicated}
 		c.judge()
@@ -71,11 +83,6 @@ func (s *Store) Check(ctx context.Context) (*Report, error) {
 	r.Text = classText[r.Durability]
 	if s.opts.Replicated && r.Durability != store.D3Replica {
 		r.Text += " A commit is also received by a replica before it is acknowledged."
-	}
-	if len(s.parts) > 0 {
-		if r.Lost, err = s.Losses(ctx); err != nil {
-			return nil, err
-		}
 	}
 	return r, nil
 }
@@ -94,29 +101,28 @@ type master struct {
 	config map[string]string // nil when it is forbidden
 }
 
-// masters asks all masters.
-func (s *Store) masters(ctx context.Context) ([]master, error) {
+// masters asks all masters; silent are nodes of a cluster that do not answer.
+func (s *Store) masters(ctx context.Context) (found []master, silent []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var found []master
 	nodes := s.client().Nodes()
 	for _, addr := range slices.Sorted(maps.Keys(nodes)) {
 		m, err := ask(ctx, addr, nodes[addr])
 		if err != nil {
-			if len(nodes) > 1 && !s.closed.Load() { // a node that is down, or a replica of one
-				s.opts.Logger.Warn("a node of the cluster does not say how it keeps data", "server", addr, "err", err)
+			if len(nodes) > 1 {
+				silent = append(silent, addr)
 				continue
 			}
-			return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+			return nil, nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}
 		if m.info["role"] != "slave" {
 			found = append(found, m)
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no master of redis answers", store.ErrUnavailable)
+		return nil, nil, fmt.Errorf("%w: no master of redis answers", store.ErrUnavailable)
 	}
-	return found, nil
+	return found, silent, nil
 }
 
 // settings are what of CONFIG is looked at.
@@ -156,7 +162,7 @@ func (m *master) number(name string) int64 {
 
 // check finds out the class, and refuses or warns at the start.
 func (s *Store) check(ctx context.Context) error {
-	r, err := s.Check(ctx)
+	r, err := s.judge(ctx)
 	if err != nil {
 		return err
 	}
