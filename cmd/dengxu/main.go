@@ -36,6 +36,7 @@ type commands struct {
 	Ctl     ctl.Command `cmd:"" help:"Settings, counters and tokens of a server, at the terminal."`
 	Replay  replayCmd   `cmd:"" help:"Play a day of arrivals and services from a CSV through a server and compare the waits."`
 	Audit   auditCmd    `cmd:"" help:"Compare a store's indexes with its records: 0 clean, 1 findings, 2 unreadable."`
+	Doctor  doctorCmd   `cmd:"" help:"Say what a store survives and what to change: 0 fine, 1 warnings, 2 refused."`
 	Version versionCmd  `cmd:"" help:"Print the version."`
 }
 

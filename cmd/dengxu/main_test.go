@@ -17,9 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dengxu/dengxu/internal/ctl"
+	"github.com/dengxu/dengxu/internal/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(redistest.Main(m)) }
 
 const testKey = "an-admin-key-for-tests"
 
@@ -131,6 +132,21 @@ func (s *server) ask(method, path, key string) (int, map[string]any) {
 		}
 	}
 	return resp.StatusCode, body
+}
+
+// await asks until the answer has the status: another process's change is told
+// by the log.
+func (s *server) await(method, path, key string, status int) {
+	s.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		got, body := s.ask(method, path, key)
+		if got == status {
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("%s %s: %d %v, want %d", method, path, got, body, status)
+		}
+	}
 }
 
 // TestTheFirstMinutes is the README's way: start, take numbers, call, stop,
@@ -294,7 +310,9 @@ func TestUsage(t *testing.T) {
 		{[]string{"--help"}, 0, "serve"},
 		{[]string{"ctl", "--help"}, 0, "apply"},
 		{[]string{"frobnicate"}, 2, ""},
-		{[]string{"serve", "--store", "redis://x"}, 2, ""},
+		{[]string{"serve", "--store", "redis://x/y"}, 2, ""},
+		{[]string{"serve", "--store", "memory:", "--durability", "fast"}, 2, ""},
+		{[]string{"serve", "--store", "redis://127.0.0.1:1"}, 2, ""},
 		{[]string{"serve", "--cors-origin", "foo"}, 2, ""},
 		{[]string{"audit"}, 2, ""},
 		{[]string{"audit", "--data", "/no/such/folder"}, 2, ""},

@@ -50,11 +50,20 @@ func firstStart(ctx context.Context, e *engine.Engine, o Options) (First, error)
 	if len(sites) > 0 {
 		return first, nil
 	}
+	err = fill(ctx, e, &first)
+	if code := dengxu.CodeOf(err); code == dengxu.Conflict || code == dengxu.Exists {
+		return First{AdminKey: made}, nil // another server over the same store does it
+	}
+	return first, err
+}
+
+// fill makes a site, a queue and a counter.
+func fill(ctx context.Context, e *engine.Engine, first *First) error {
 	first.Site, first.Queue, first.Counter = firstSite, firstQueue, firstCounter
 	by := engine.By{Kind: engine.Admin, Name: "first start"}
 	site, err := e.PutSite(ctx, by, firstSite, dengxu.Site{}, 0) // in the machine's zone
 	if err != nil {
-		return first, fmt.Errorf("first site: %w", err)
+		return fmt.Errorf("first site: %w", err)
 	}
 	first.Zone, first.Warnings = site.Value.TimeZone, site.Value.Warnings
 	queue := dengxu.Queue{
@@ -62,13 +71,13 @@ func firstStart(ctx context.Context, e *engine.Engine, o Options) (First, error)
 		PublicJoin: &dengxu.PublicJoin{Loopback: true},
 	}
 	if _, err := e.PutQueue(ctx, by, firstQueue, queue, 0); err != nil {
-		return first, fmt.Errorf("first queue: %w", err)
+		return fmt.Errorf("first queue: %w", err)
 	}
 	counter := dengxu.Counter{Site: firstSite, Queues: []dengxu.CounterQueue{{ID: firstQueue}}}
 	if _, err := e.PutCounter(ctx, by, firstCounter, counter, 0); err != nil {
-		return first, fmt.Errorf("first counter: %w", err)
+		return fmt.Errorf("first counter: %w", err)
 	}
-	return first, nil
+	return nil
 }
 
 // newAdminSecret replaces the secret of the admin key by a new random one.

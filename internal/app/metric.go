@@ -12,6 +12,7 @@ import (
 
 	"github.com/dengxu/dengxu/internal/httpapi"
 	"github.com/dengxu/dengxu/internal/store"
+	"github.com/dengxu/dengxu/internal/store/redisstore"
 )
 
 // metrics are what a process tells Prometheus, on a registry of its own.
@@ -21,7 +22,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 }
 
-func newMetrics(about store.About, version string) *metrics {
+func newMetrics(s store.Store, version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -34,17 +35,54 @@ func newMetrics(about store.About, version string) *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"operation"}),
 	}
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "dengxu_build_info",
-		Help: "1; the labels say which version runs over which store with which durability.",
-	}, []string{"version", "store", "durability"})
-	info.WithLabelValues(version, about.Kind, string(about.Durability)).Set(1)
 	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.seconds, info,
+		m.requests, m.seconds, build{s, version},
 	)
+	if r, ok := s.(interface{ Lost() redisstore.Losses }); ok {
+		m.registry.MustRegister(lost(r.Lost)...)
+	}
 	return m
+}
+
+// build is the metric of what runs. What a store survives may change while it
+// is in use, so it is asked each time.
+type build struct {
+	store   store.Store
+	version string
+}
+
+var buildInfo = prometheus.NewDesc("dengxu_build_info",
+	"1; the labels say which version runs over which store with which durability.",
+	[]string{"version", "store", "durability"}, nil)
+
+// Describe sends the one description.
+func (b build) Describe(to chan<- *prometheus.Desc) { to <- buildInfo }
+
+// Collect sends the one value.
+func (b build) Collect(to chan<- prometheus.Metric) {
+	about := b.store.About()
+	to <- prometheus.MustNewConstMetric(buildInfo, prometheus.GaugeValue, 1, b.version, about.Kind, string(about.Durability))
+}
+
+// lost are counters of what servers lost that was acknowledged, as far as this
+// process found it.
+func lost(now func() redisstore.Losses) []prometheus.Collector {
+	var all []prometheus.Collector
+	for name, c := range map[string]struct {
+		help string
+		of   func(redisstore.Losses) uint64
+	}{
+		"dengxu_store_losses_total":        {"Times that the store was found to have lost acknowledged commits.", func(l redisstore.Losses) uint64 { return l.Times }},
+		"dengxu_store_lost_events_total":   {"Acknowledged events that the store lost, at least.", func(l redisstore.Losses) uint64 { return l.Events }},
+		"dengxu_store_lost_joins_total":    {"Acknowledged joins that the store lost.", func(l redisstore.Losses) uint64 { return l.Joins }},
+		"dengxu_store_twice_numbers_total": {"Numbers that were given to two tokens because the store lost the first.", func(l redisstore.Losses) uint64 { return l.Numbers }},
+		"dengxu_store_twice_called_total":  {"Tokens called to two counters because the store lost the first call.", func(l redisstore.Losses) uint64 { return l.Calls }},
+	} {
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: c.help}, func() float64 { return float64(c.of(now())) }))
+	}
+	return all
 }
 
 // observe counts and times one answered request.

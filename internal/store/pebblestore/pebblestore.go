@@ -226,9 +226,12 @@ func (s *Store) tick() int64 {
 func (s *Store) About() store.About {
 	return store.About{
 		Kind: "pebble", Partitions: 1, Durability: store.D2Commit,
-		Text: "Everything is on this machine's disk, synced before it is answered.",
+		Text: AboutText,
 	}
 }
+
+// AboutText is what is promised of durability, in one sentence.
+const AboutText = "Everything is on this machine's disk, synced before it is answered."
 
 // Close waits for what is being written and releases the folder. Later calls
 // fail with store.ErrClosed.
