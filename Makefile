@@ -23,7 +23,7 @@ GOLANGCI := .bin/golangci-lint
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install what the tests need besides Go (gcc for -race, redis-server, ip)
@@ -37,7 +37,7 @@ build: ## build the server and its commands to ./dengxu
 test: deps ## vet and test everything under the race detector
 	$(GO) vet $(PKGS)
 	$(GO) test -race -timeout $(TEST_TIMEOUT) $(PKGS)
-	@echo 'left out: two of three stories on a cluster (the third is played there too); make torture plays all'
+	@echo 'left out: two of three stories on a cluster, three of four seeds over Redis; make torture runs all'
 	@unshare --net ip link >/dev/null 2>&1 || \
 		echo 'left out: tests on hosts whose network is cut, which need root and iproute2; make torture insists on them'
 
@@ -57,6 +57,23 @@ torture: deps ## the long tests: kills, power loss, clocks, many seeds
 bench: ## measure the store and HTTP beside what they stand on (some minutes, alone on the machine)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 1h $(BENCH_TURNS)
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 1h $(BENCH_PKGS)
+
+# What dengxu is compared with is a module of its own. BENCH_FLAGS: -quick, -only
+# NAME, or -help for the others.
+.PHONY: bench-redis
+bench-redis: ## measure dengxu on Redis beside Redis itself and asynq (ten minutes, alone on the machine)
+	@.ci/need redis-server
+	cd bench && $(GO) run ./redis $(BENCH_FLAGS)
+
+.PHONY: bench-mysql
+bench-mysql: ## measure dengxu over HTTP beside a table in MariaDB (a quarter of an hour, alone on the machine)
+	@.ci/need redis-server mariadbd
+	cd bench && $(GO) run ./mysql $(BENCH_FLAGS)
+
+.PHONY: bench-test
+bench-test: ## vet both comparisons and run them small
+	@.ci/need redis-server mariadbd
+	cd bench && $(GO) vet ./... && $(GO) test -p 1 -count 1 ./...
 
 .PHONY: docs
 docs: ## write generated pages and golden files anew

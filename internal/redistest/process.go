@@ -38,6 +38,9 @@ func launch(cmd *exec.Cmd, h *Host) (*Process, error) {
 	return p, <-started
 }
 
+// Run starts a program that is no test's, on this machine.
+func Run(cmd *exec.Cmd) (*Process, error) { return launch(cmd, nil) }
+
 // Pid is the process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 

@@ -61,16 +61,27 @@ type node struct {
 // Start starts a server and waits until it serves. It ends with the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{t: t}
-	var err error
-	if s.node, err = startNode(t.TempDir(), o.Host, false, o.lines()); err != nil {
+	s, end, err := Launch(t.TempDir(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.kill)
+	s.t = t
+	t.Cleanup(end)
 	if o.ReplicaOf != nil {
 		s.Await("master_link_status:up", "INFO", "replication")
 	}
 	return s
+}
+
+// Launch is Start for programs that are no tests: in an empty folder of
+// theirs, until they call end. They may use what returns an error, and Addr,
+// URL and Pid; a replica may not have its first sync yet.
+func Launch(dir string, o Options) (s *Server, end func(), err error) {
+	n, err := startNode(dir, o.Host, false, o.lines())
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Server{node: n}, n.kill, nil
 }
 
 func (o Options) lines() []string {
