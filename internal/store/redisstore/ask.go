@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/dengxu/dengxu"
@@ -10,79 +11,103 @@ import (
 	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
-// packAsk writes the parts of an Ask, each a kind and what is asked.
-func packAsk(p *packer, c cells, a *store.Ask) {
+// asking writes the parts of an Ask, each a kind and what is asked.
+type asking struct {
+	*packer
+	need cells
+}
+
+func (p asking) part(kind string) {
+	p.array(2)
+	p.text(kind)
+}
+
+// packAsk writes an Ask; viewing reads the answers in the same order.
+func packAsk(w *packer, c cells, a *store.Ask) {
 	parts := len(a.Tokens) + len(a.Docs) + len(a.Holders) + len(a.Counters) + len(a.Persons) + len(a.Lines) +
 		len(a.Ranks) + len(a.Afters) + len(a.Tallies) + len(a.Marks)
 	if a.Op.Key != "" {
 		parts++
 	}
+	p := asking{w, c}
 	p.array(parts)
-	part := func(kind string) {
-		p.array(2)
-		p.text(kind)
-	}
+	p.records(a)
+	p.lists(a)
+	p.lines(a)
+	p.counts(a)
+}
+
+func (p asking) records(a *store.Ask) {
 	for _, id := range a.Tokens {
-		c.token(id)
-		part("token")
+		p.need.token(id)
+		p.part("token")
 		p.text(packID(id))
 	}
 	for _, k := range a.Docs {
-		c.add(keyDocs, packKey(k))
-		part("doc")
+		p.need.add(keyDocs, packKey(k))
+		p.part("doc")
 		p.text(packKey(k))
 	}
+}
+
+func (p asking) lists(a *store.Ask) {
 	for _, h := range a.Holders {
-		c.business(h.Business)
-		part("holder")
+		p.need.business(h.Business)
+		p.part("holder")
 		p.array(2)
 		p.text(h.Business)
 		p.text(packLine(h.Line))
 	}
 	for _, id := range a.Counters {
-		c.counter(id)
-		part("counter")
+		p.need.counter(id)
+		p.part("counter")
 		p.text(string(id))
 	}
 	for _, x := range a.Persons {
-		c.business(x.Business)
-		part("person")
+		p.need.business(x.Business)
+		p.part("person")
 		p.text(x.Business)
 	}
+}
+
+func (p asking) lines(a *store.Ask) {
 	for _, k := range a.Lines {
-		c.line(k)
-		part("line")
+		p.need.line(k)
+		p.part("line")
 		p.text(packLine(k))
 	}
 	for i := range a.Ranks {
-		part("rank")
-		packRank(p, &a.Ranks[i])
+		p.part("rank")
+		packRank(p.packer, &a.Ranks[i])
 	}
 	for i := range a.Afters {
-		part("after")
 		x := &a.Afters[i]
+		p.part("after")
 		p.array(4)
 		p.text(packLine(x.Line))
 		p.text(x.Member.Lane.Class)
 		p.int(int64(glimpse(x)))
 		p.text(packMember(x.Member))
 	}
+}
+
+func (p asking) counts(a *store.Ask) {
 	for _, k := range a.Tallies {
-		c.add(keyState, tallyField(k.Name))
-		part("tally")
+		p.need.add(keyState, tallyField(k.Name))
+		p.part("tally")
 		p.array(2)
 		p.text(tallyField(k.Name))
 		p.int(int64(k.Day))
 	}
 	for _, k := range a.Marks {
-		c.add(keyMarks, packMark(k.Queue, k.Business))
-		part("mark")
+		p.need.add(keyMarks, packMark(k.Queue, k.Business))
+		p.part("mark")
 		p.text(packMark(k.Queue, k.Business))
 	}
 	if a.Op.Key != "" {
 		field := opField(a.Op)
-		c.op(field)
-		part("op")
+		p.need.op(field)
+		p.part("op")
 		p.array(2)
 		p.text(field)
 		p.bytes(a.Op.Hash[:])
@@ -108,78 +133,87 @@ func sightKey(classes []string, bound string) string {
 	return strings.Join(classes, "\x00") + "\x00" + bound
 }
 
-// readView reads the answers to one Ask, part by part.
+// viewing reads the answers to one Ask, in the order of packAsk.
+type viewing struct {
+	*unpacker
+	view store.View
+	bad  error // the first record that could not be read
+}
+
 func readView(u *unpacker, a *store.Ask, now int64) (store.View, error) {
-	v := store.View{Now: now}
-	var first error
-	keep := func(err error) {
-		if first == nil {
-			first = err
-		}
-	}
-	for _, id := range a.Tokens {
-		var t *store.Token
-		if rec := u.bytes(); rec != nil {
-			var err error
-			t, err = decodeRecord(packID(id), rec)
-			keep(err)
-		}
-		v.Tokens = append(v.Tokens, t)
-	}
-	for _, k := range a.Docs {
-		var d *store.Doc
-		if raw := u.bytes(); raw != nil {
-			var err error
-			d, err = decodeDoc(k, raw)
-			keep(err)
-		}
-		v.Docs = append(v.Docs, d)
-	}
-	for range a.Holders {
-		id := u.text()
-		if id != "" {
-			v.Holders = append(v.Holders, unpackID(id))
-		} else {
-			v.Holders = append(v.Holders, "")
-		}
-	}
-	for range a.Counters {
-		found, err := records(u)
-		keep(err)
-		v.Counters = append(v.Counters, inOrder(found, func(t *store.Token) uint64 { return t.CallNo }))
-	}
-	for _, x := range a.Persons {
-		found, err := records(u)
-		keep(err)
-		var here []store.Token
-		for i := range found {
-			if found[i].Site == x.Site {
-				here = append(here, found[i])
-			}
-		}
-		v.Persons = append(v.Persons, inOrder(here, func(t *store.Token) uint64 { return t.Arrival }))
-	}
+	v := viewing{unpacker: u, view: store.View{Now: now}}
+	v.records(a)
+	v.lists(a)
 	for range a.Lines {
-		v.Lines = append(v.Lines, readLine(u))
+		v.view.Lines = append(v.view.Lines, readLine(u))
 	}
 	for range a.Ranks {
-		v.Ranks = append(v.Ranks, int(u.int()))
+		v.view.Ranks = append(v.view.Ranks, int(u.int()))
 	}
 	for i := range a.Afters {
-		v.Afters = append(v.Afters, readAfter(u, &a.Afters[i], now))
+		v.view.Afters = append(v.view.Afters, readAfter(u, &a.Afters[i], now))
 	}
 	for range a.Tallies {
-		v.Tallies = append(v.Tallies, u.int())
+		v.view.Tallies = append(v.view.Tallies, u.int())
 	}
 	for range a.Marks {
-		v.Marks = append(v.Marks, u.int())
+		v.view.Marks = append(v.view.Marks, u.int())
 	}
 	if a.Op.Key != "" && !u.no() {
 		var err error
-		v.Op, err = readOp(u)
-		keep(err)
+		v.view.Op, err = readOp(u)
+		v.keep(err)
 	}
-	return v, first
+	return v.view, v.bad
+}
+
+func (v *viewing) keep(err error) {
+	if v.bad == nil {
+		v.bad = err
+	}
+}
+
+func (v *viewing) records(a *store.Ask) {
+	for _, id := range a.Tokens {
+		var t *store.Token
+		if rec := v.bytes(); rec != nil {
+			var err error
+			t, err = decodeRecord(packID(id), rec)
+			v.keep(err)
+		}
+		v.view.Tokens = append(v.view.Tokens, t)
+	}
+	for _, k := range a.Docs {
+		var d *store.Doc
+		if raw := v.bytes(); raw != nil {
+			var err error
+			d, err = decodeDoc(k, raw)
+			v.keep(err)
+		}
+		v.view.Docs = append(v.view.Docs, d)
+	}
+}
+
+func (v *viewing) lists(a *store.Ask) {
+	for range a.Holders {
+		var id dengxu.TokenID
+		if packed := v.text(); packed != "" {
+			id = unpackID(packed)
+		}
+		v.view.Holders = append(v.view.Holders, id)
+	}
+	for range a.Counters {
+		found, err := records(v.unpacker)
+		v.keep(err)
+		v.view.Counters = append(v.view.Counters, inOrder(found, func(t *store.Token) uint64 { return t.CallNo }))
+	}
+	for _, x := range a.Persons {
+		found, err := records(v.unpacker)
+		v.keep(err)
+		// A list is of all sites.
+		here := slices.DeleteFunc(found, func(t store.Token) bool { return t.Site != x.Site })
+		v.view.Persons = append(v.view.Persons, inOrder(here, func(t *store.Token) uint64 { return t.Arrival }))
+	}
 }
 
 func readLine(u *unpacker) store.LineView {
