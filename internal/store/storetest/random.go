@@ -50,12 +50,14 @@ func runRandom(t *testing.T, f Factory, seeds, ops int) {
 }
 
 // step is one thing done to both stores: time passes, the store is opened
-// again, or a question is put to both.
+// again, or a question is put to both; reload puts what each has into a fresh
+// store of the other kind.
 type step struct {
 	what   string
 	given  any // what describes it, for print
 	move   func(*Clock)
 	reopen bool
+	reload bool
 	ask    func(*testing.T, *side) answer
 }
 
@@ -142,7 +144,11 @@ func (d *duel) do(st step) (answer, string) {
 		d.subject.s = d.f.Reopen(d.t, d.subject.s, d.clock)
 		return answer{}, ""
 	}
-	want, got := st.ask(d.t, d.model), st.ask(d.t, d.subject)
+	ask := st.ask
+	if st.reload {
+		ask = d.reload
+	}
+	want, got := ask(d.t, d.model), ask(d.t, d.subject)
 	return want, difference(want, got)
 }
 
@@ -163,9 +169,11 @@ func explore(t *testing.T, f Factory, seed uint64, ops int) ([]step, string) {
 		}
 		g.learn(want)
 	}
-	last := auditStep()
-	if _, diff := d.do(last); diff != "" {
-		return append(steps, last), diff
+	for _, last := range []step{auditStep(), dumpStep(), {what: "load into others", reload: true}} {
+		steps = append(steps, last)
+		if _, diff := d.do(last); diff != "" {
+			return steps, diff
+		}
 	}
 	return steps, ""
 }
