@@ -41,10 +41,13 @@ func (s *Store) Dump(ctx context.Context, partition store.Partition, yield func(
 	if err := d.begin(ctx); err != nil {
 		return end, err
 	}
-	defer func() {
+	defer func() { // so that commits keep nothing any more, and another dump may begin
 		_, e := d.ask(context.WithoutCancel(ctx), "end", 0, "0", "*")
 		err = errors.Join(err, e)
 	}()
+	if err := yield(store.Row{Kind: store.RowNumbers, Numbers: d.numbers}); err != nil {
+		return end, err
+	}
 	for _, h := range scanned {
 		if err := d.scan(ctx, h.key, h.match); err != nil {
 			return end, err
@@ -55,13 +58,14 @@ func (s *Store) Dump(ctx context.Context, partition store.Partition, yield func(
 
 // dumping is a dump on its way.
 type dumping struct {
-	p     *part
-	id    string
-	yield func(store.Row) error
-	now   int64
-	end   store.Cursor
-	taken int64               // number of the last group whose old values are known
-	seen  map[string]struct{} // cells that were yielded, or were not there at the beginning
+	p       *part
+	id      string
+	yield   func(store.Row) error
+	now     int64
+	numbers *store.Numbers
+	end     store.Cursor
+	taken   int64               // number of the last group whose old values are known
+	seen    map[string]struct{} // cells that were yielded, or were not there at the beginning
 }
 
 // ask runs one step and reads its answer up to the epoch.
@@ -111,8 +115,8 @@ func (d *dumping) begin(ctx context.Context) error {
 	if u.err != nil {
 		return u.err
 	}
-	d.now, d.end.Number = n.Now, n.Event
-	return d.yield(store.Row{Kind: store.RowNumbers, Numbers: n})
+	d.numbers, d.now, d.end.Number = n, n.Now, n.Event
+	return nil
 }
 
 // scan goes through one hash.
