@@ -37,6 +37,8 @@ type commands struct {
 	Replay  replayCmd   `cmd:"" help:"Play a day of arrivals and services from a CSV through a server and compare the waits."`
 	Audit   auditCmd    `cmd:"" help:"Compare a store's indexes with its records: 0 clean, 1 findings, 2 unreadable."`
 	Doctor  doctorCmd   `cmd:"" help:"Say what a store survives and what to change: 0 fine, 1 warnings, 2 refused."`
+	Export  exportCmd   `cmd:"" help:"Write everything that a store or a server keeps into a file: a backup, or the way to another store."`
+	Import  importCmd   `cmd:"" help:"Bring such a file into a store that has none of its sites."`
 	Version versionCmd  `cmd:"" help:"Print the version."`
 }
 

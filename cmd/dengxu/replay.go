@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/dengxu/dengxu/internal/ctl"
@@ -40,7 +38,7 @@ func (c *replayCmd) Run(ctx context.Context, s ctl.Streams) error {
 	}
 	bar := newBar(s.Err)
 	began := time.Now()
-	result, err := replay.Play(ctx, replay.Options{Client: cl, Rows: rows, Speed: c.Speed, Progress: bar.show})
+	result, err := replay.Play(ctx, replay.Options{Client: cl, Rows: rows, Speed: c.Speed, Progress: bar.day})
 	bar.clear()
 	if err != nil {
 		return err
@@ -57,39 +55,4 @@ func (c *replayCmd) Run(ctx context.Context, s ctl.Streams) error {
 		return replayDiffers
 	}
 	return nil
-}
-
-// bar is a progress bar on a terminal, and nothing elsewhere.
-type bar struct {
-	w    io.Writer // nil = no terminal
-	last time.Time
-}
-
-func newBar(w io.Writer) *bar {
-	file, ok := w.(*os.File)
-	if !ok {
-		return &bar{}
-	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return &bar{}
-	}
-	return &bar{w: file}
-}
-
-// show draws at most ten times a second.
-func (b *bar) show(p replay.Progress) {
-	if b.w == nil || time.Since(b.last) < 100*time.Millisecond {
-		return
-	}
-	b.last = time.Now()
-	const width = 40
-	full := width * p.Done / max(1, p.All)
-	fmt.Fprintf(b.w, "\r%s%s %3d %%  %02d:%02d:%02d  %4d ms late ", strings.Repeat("█", full), strings.Repeat("░", width-full),
-		100*p.Done/max(1, p.All), p.Second/3600, p.Second/60%60, p.Second%60, p.Late.Milliseconds())
-}
-
-func (b *bar) clear() {
-	if b.w != nil {
-		fmt.Fprint(b.w, "\r\x1b[K")
-	}
 }

@@ -161,7 +161,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	return a.serve(listener, httpapi.New(httpapi.Options{
 		Engine: a.engine, Feed: a.feed, Ready: a.ready, Logger: a.log, Version: a.o.Version, PublicURL: a.o.PublicURL,
-		TrustedProxies: a.o.TrustedProxies, CORSOrigins: a.o.CORSOrigins, Done: m.observe,
+		TrustedProxies: a.o.TrustedProxies, CORSOrigins: a.o.CORSOrigins, Done: m.observe, Export: a.export,
 	}), endFeed)
 }
 

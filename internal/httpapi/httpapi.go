@@ -7,6 +7,7 @@ package httpapi
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -29,6 +30,9 @@ type Options struct {
 	// Ready asks the store whether it can be read, soon and cheaply; nil = the
 	// feed's word is enough.
 	Ready func(context.Context) error
+	// Export writes everything that is kept of a site, "" = of all; nil = it is not
+	// offered.
+	Export func(context.Context, io.Writer, dengxu.SiteID) error
 	// Version is what /version and the API's description show.
 	Version string
 	// PublicURL is where clients reach the server; it stands in the API's

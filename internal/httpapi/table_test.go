@@ -78,7 +78,7 @@ var reads = map[string]string{
 	"queue-tokens": "/queue/main/tokens", "estimate": "/queue/main/estimate", "stats": "/queue/main/stats",
 	"site-tokens": "/site/hall/tokens", "actions": "/actions?site=hall", "events": "/events?site=hall",
 	"sites": "/sites", "queues": "/queues", "counters": "/counters", "keys": "/keys",
-	"site": "/site/hall", "queue": "/queue/main", "counter": "/counter/1", "key": "/key/kiosk-hall", "audit": "/audit",
+	"site": "/site/hall", "queue": "/queue/main", "counter": "/counter/1", "key": "/key/kiosk-hall", "audit": "/audit", "export": "/export",
 }
 
 // table is the rig of the generated tests.
