@@ -12,12 +12,15 @@ import (
 )
 
 // How calls are made. A client gives up a connection that has said nothing for
-// silence, so an attempt outlasts it and the next one goes another way.
+// silence, so an attempt outlasts it and the next one goes another way. A client
+// that makes a connection heeds no deadline but that of dialing, so the worst is
+// patience + least + dialing = 3 s.
 const (
 	silence  = time.Second
+	dialing  = 500 * time.Millisecond
 	attempt  = 1200 * time.Millisecond
-	patience = 2500 * time.Millisecond // how long a call is repeated before it fails
-	least    = 500 * time.Millisecond  // what a call that waited long still gets
+	patience = 2 * time.Second        // how long a call is repeated before it fails
+	least    = 500 * time.Millisecond // what a call that waited long still gets
 
 	// waitingMost is how many commits of a partition may wait, and atOnce how
 	// many calls of the process may be under way: below what fills the ring of a

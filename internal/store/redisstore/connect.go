@@ -33,7 +33,7 @@ func connect(so *Options) (c rueidis.Client, cluster bool, err error) {
 	}
 	o.DisableRetry = true // repeats carry the number of the call, so they are ours
 	o.DisableCache = true
-	o.Dialer = net.Dialer{Timeout: time.Second, KeepAlive: time.Second}
+	o.Dialer = net.Dialer{Timeout: dialing, KeepAlive: time.Second}
 	o.ConnWriteTimeout = silence
 	o.ClusterOption.MaxMovedRedirections = 5
 	c, err = rueidis.NewClient(o)

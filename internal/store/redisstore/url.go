@@ -194,7 +194,7 @@ func (a *address) client() rueidis.ClientOption {
 	case "redis+sentinel":
 		o.Sentinel = rueidis.SentinelOption{
 			MasterSet: a.master, TLSConfig: o.TLSConfig,
-			Dialer: net.Dialer{Timeout: time.Second, KeepAlive: time.Second}, TopologyRefreshInterval: 2 * time.Second,
+			Dialer: net.Dialer{Timeout: dialing, KeepAlive: time.Second}, TopologyRefreshInterval: 2 * time.Second,
 		}
 	}
 	return o
