@@ -75,38 +75,6 @@ func (p *part) audit(ctx context.Context, rules store.Auditor) ([]store.Finding,
 	return second.confirmed(first), nil
 }
 
-// scanSet calls each for the members of a sorted set, as scan does for hashes.
-func (p *part) scanSet(ctx context.Context, key int, each func(member string, score float64) error) error {
-	for cursor := uint64(0); ; {
-		var found []string
-		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-			e, err := c.Do(ctx, c.B().Zscan().Key(p.keys[key-1]).Cursor(cursor).Count(500).Build()).AsScanEntry()
-			if err == nil {
-				cursor, found = e.Cursor, e.Elements
-			}
-			return nil, err
-		})
-		if err != nil {
-			return fmt.Errorf("scan %s: %w", keyNames[key-1], err)
-		}
-		for i := 0; i+1 < len(found); i += 2 {
-			if found[i] == placeholder {
-				continue
-			}
-			score, err := parseScore(found[i+1])
-			if err == nil {
-				err = each(found[i], score)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if cursor == 0 {
-			return nil
-		}
-	}
-}
-
 // eachEvent calls each for the events of the log.
 func (p *part) eachEvent(ctx context.Context, each func(ev *store.Event) error) error {
 	const page = 1000

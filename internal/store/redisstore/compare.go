@@ -29,6 +29,7 @@ type comparison struct {
 	sums    map[string]uint64   // of the versions of a line's records
 	counted map[uint64]string   // the lines of suspected counts
 	buckets map[string]bool     // that have a list
+	seen    map[uint64]struct{} // a scan may answer one twice
 }
 
 // seed makes hashes of both readings alike.
@@ -39,8 +40,16 @@ const placeholder = "\xff~" // keeps sorted sets existing
 func newComparison(p *part, rules store.Auditor) *comparison {
 	return &comparison{
 		p: p, rules: rules, diff: make(map[uint64]int), words: make(map[uint64]store.Finding),
-		lines: make(map[string]*[10]int), sums: make(map[string]uint64), counted: make(map[uint64]string), buckets: make(map[string]bool),
+		lines: make(map[string]*[10]int), sums: make(map[string]uint64), counted: make(map[uint64]string), buckets: make(map[string]bool), seen: make(map[uint64]struct{}),
 	}
+}
+
+// again reports whether a scan has answered an element of a key before.
+func (c *comparison) again(key int, element string) bool {
+	h := hashOf(keyNames[key-1], element)
+	_, seen := c.seen[h]
+	c.seen[h] = struct{}{}
+	return seen
 }
 
 // want and have take in an entry of an index; text says in words what it is.
@@ -103,6 +112,9 @@ func (c *comparison) read(ctx context.Context) error {
 	}{{keyLines, "lanes"}, {keyDue, "due"}, {keyBuckets, "buckets"}}
 	for _, set := range sets {
 		err := c.p.scanSet(ctx, set.key, func(member string, score float64) error {
+			if c.again(set.key, member) {
+				return nil
+			}
 			entry := member + "\x00" + strconv.FormatFloat(score, 'f', -1, 64)
 			c.have(set.kind, entry, func() string { return setText(set.kind, member, score) })
 			return nil
@@ -153,6 +165,9 @@ func (c *comparison) rest(ctx context.Context) error {
 
 // record takes in a record and what it makes in the indexes.
 func (c *comparison) record(key int, id, rec string) error {
+	if c.again(key, id) {
+		return nil
+	}
 	t, err := decodeRecord(id, []byte(rec))
 	if err != nil {
 		c.rules.Report("records", "%v", err)
@@ -213,6 +228,9 @@ func (c *comparison) listed(t *store.Token, id, line string) {
 }
 
 func (c *comparison) doc(field, raw string) error {
+	if c.again(keyDocs, field) {
+		return nil
+	}
 	d, err := decodeDoc(unpackKey(field), []byte(raw))
 	if err != nil {
 		c.rules.Report("docs", "%v", err)
@@ -228,6 +246,9 @@ func (c *comparison) doc(field, raw string) error {
 
 // state takes in a field of the state, by its first letter (meta.lua).
 func (c *comparison) state(field, value string, tallies *[]func()) error {
+	if c.again(keyState, field) {
+		return nil
+	}
 	kind, name := field[0], field[1:]
 	switch {
 	case kind == 'v':

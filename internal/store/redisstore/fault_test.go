@@ -39,6 +39,32 @@ func TestLostReplies(t *testing.T) {
 	c.flawless(s)
 }
 
+// TestLostPage loses a page of a scan: it begins anew, for another server would
+// not know where it was.
+func TestLostPage(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	proxy := redistest.NewProxy(t, server.Addr())
+	s := openAt(t, proxy.URL(), "p:")
+	const docs = 2000
+	for i := range docs {
+		mustCommit(t, s, store.Batch{Site: "north", Docs: []store.DocWrite{{
+			Doc: store.Doc{Key: store.DocKey{Kind: store.DocQueue, ID: fmt.Sprint(i)}, Site: "north", Body: []byte(`{}`)},
+		}}})
+	}
+	before := proxy.Count("HSCAN")
+	hit := proxy.On(3, "HSCAN", redistest.DropReply)
+	found, err := s.Docs(t.Context(), 0)
+	<-hit
+	if err != nil || len(found) != docs {
+		t.Errorf("%d documents of %d, %v", len(found), docs, err)
+	}
+	if n := proxy.Count("HSCAN") - before; n < 6 {
+		t.Errorf("%d pages, so it did not begin anew", n)
+	}
+	clean(t, s)
+}
+
 // TestSilence swallows all replies for longer than a call is repeated.
 func TestSilence(t *testing.T) {
 	t.Parallel()

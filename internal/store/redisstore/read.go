@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redis/rueidis"
-
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -45,35 +43,6 @@ func (s *Store) Docs(ctx context.Context, partition store.Partition) ([]store.Do
 	return slices.SortedFunc(maps.Values(found), func(a, b store.Doc) int {
 		return cmp.Or(cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.ID, b.Key.ID))
 	}), err
-}
-
-// scan calls each for the fields of a hash; a field that stands all the time
-// is seen, maybe more than once.
-func (p *part) scan(ctx context.Context, key int, each func(field, value string) error) error {
-	for cursor := uint64(0); ; {
-		var fields []string
-		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-			e, err := c.Do(ctx, c.B().Hscan().Key(p.keys[key-1]).Cursor(cursor).Count(500).Build()).AsScanEntry()
-			if err == nil {
-				cursor, fields = e.Cursor, e.Elements
-			}
-			return nil, err
-		})
-		if err != nil {
-			return fmt.Errorf("scan %s: %w", keyNames[key-1], err)
-		}
-		for i := 0; i+1 < len(fields); i += 2 {
-			if fields[i] == "" {
-				continue // keeps the key existing
-			}
-			if err := each(fields[i], fields[i+1]); err != nil {
-				return err
-			}
-		}
-		if cursor == 0 {
-			return nil
-		}
-	}
 }
 
 // Due returns what is due, and when the next entry is.
