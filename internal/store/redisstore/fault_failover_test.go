@@ -48,7 +48,7 @@ func TestSentinelFailover(t *testing.T) {
 	c.start(8, 4)
 	for i := range rounds(1, 5) {
 		if i > 0 {
-			old := sentinel.Server(i % 2)
+			old := sentinel.Server((i + 1) % 2) // they take turns
 			old.Restart()
 			old.Await("master_link_status:up", "INFO", "replication")
 		}

@@ -230,4 +230,7 @@ func TestSlotsAreLeft(t *testing.T) {
 	if n := slots(); n != 0 {
 		t.Errorf("%d fields of slots are left", n)
 	}
+	if w := server.MustDo("HGET", state, "w"); w != "" {
+		t.Errorf("enrolled are %q", w)
+	}
 }

@@ -26,15 +26,26 @@ var errNotReplicated = errors.New("no replica has confirmed the commit")
 // store.ErrUnknown, they have read what a failover can still take back.
 func (p *part) runReplicated(ctx context.Context, c rueidis.Client, s *script, args ...string) ([]byte, error) {
 	reply, err := s.runAndWait(ctx, c, p.keys, args, false)
-	// A connection of one's own does not follow a slot that is moving.
-	if e, ok := rueidis.IsRedisErr(err); ok {
-		if addr, asked := e.IsAsk(); asked {
-			if node := c.Nodes()[addr]; node != nil {
-				return s.runAndWait(ctx, node, p.keys, args, true)
-			}
-		}
+	if node, asking := elsewhere(c, err); node != nil {
+		return s.runAndWait(ctx, node, p.keys, args, asking)
 	}
 	return reply, err
+}
+
+// elsewhere is the node that a server refers to, and whether it has the slot
+// only for those who ask: a connection of one's own does not follow.
+func elsewhere(c rueidis.Client, err error) (node rueidis.Client, asking bool) {
+	e, ok := rueidis.IsRedisErr(err)
+	if !ok {
+		return nil, false
+	}
+	addr, asking := e.IsAsk()
+	if !asking {
+		if addr, ok = e.IsMoved(); !ok {
+			return nil, false
+		}
+	}
+	return c.Nodes()[addr], asking
 }
 
 // runAndWait runs the script and WAIT over one connection; asking says first

@@ -39,6 +39,7 @@ func (p *part) scanPages(
 	ctx context.Context, key int, skip string, each func(a, b string) error, page func(rueidis.Builder, uint64) rueidis.Completed,
 ) (err error) {
 	for range scansMost {
+		c := p.s.client()
 		_, err = p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
 			return nil, c.Do(ctx, page(c.B(), 0)).Error() // waits until somebody answers
 		})
@@ -46,10 +47,14 @@ func (p *part) scanPages(
 			break
 		}
 		var broken bool
-		broken, err = p.scanOnce(ctx, skip, each, page)
+		broken, err = p.scanOnce(ctx, c, skip, each, page)
+		if node, asking := elsewhere(c, err); node != nil && !asking {
+			broken, err = p.scanOnce(ctx, node, skip, each, page)
+		}
 		if !broken {
 			break
 		}
+		err = asRead(outcome(err))
 	}
 	if err != nil {
 		return fmt.Errorf("scan %s: %w", keyNames[key-1], err)
@@ -59,16 +64,16 @@ func (p *part) scanPages(
 
 // scanOnce reads all pages over one connection; broken = it ended early.
 func (p *part) scanOnce(
-	ctx context.Context, skip string, each func(a, b string) error, page func(rueidis.Builder, uint64) rueidis.Completed,
+	ctx context.Context, c rueidis.Client, skip string, each func(a, b string) error, page func(rueidis.Builder, uint64) rueidis.Completed,
 ) (broken bool, err error) {
-	err = p.s.client().Dedicated(func(d rueidis.DedicatedClient) error {
+	err = c.Dedicated(func(d rueidis.DedicatedClient) error {
 		for cursor := uint64(0); ; {
 			actx, cancel := context.WithTimeout(ctx, attempt)
 			e, err := d.Do(actx, page(d.B(), cursor)).AsScanEntry()
 			cancel()
 			if err != nil {
 				broken = ctx.Err() == nil
-				return outcome(err)
+				return err
 			}
 			for i := 0; i+1 < len(e.Elements); i += 2 {
 				if e.Elements[i] == skip {

@@ -30,7 +30,7 @@ var (
 
 // scripts are all scripts of one store: publish is how hints are sent.
 type scripts struct {
-	commit, free, tick, view, due, list, events, create, fence, sweep, dump, load *script
+	commit, free, tick, view, due, list, events, create, fence, sweep, leave, dump, load *script
 }
 
 func newScripts(publish string) *scripts {
@@ -49,6 +49,7 @@ func newScripts(publish string) *scripts {
 		fence:  newScript("#!lua flags=allow-oom", prelude, []string{"meta", "clock", "cell", "found", "log"}, "fence"),
 		dump:   newScript("#!lua flags=allow-oom", "", []string{"meta", "clock", "cell", "dump_keep"}, "dump"),
 		load:   newScript("#!lua", prelude, writing, "load"),
+		leave:  newScript("#!lua flags=allow-oom", "", []string{"meta", "cell", "found"}, "leave"),
 		sweep:  newScript("#!lua flags=allow-oom", "", []string{"meta", "cell", "found"}, "sweep"),
 	}
 }

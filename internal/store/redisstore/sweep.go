@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -64,19 +65,16 @@ func (p *part) sweep(ctx context.Context) error {
 	return nil
 }
 
-// leave takes the process's calls out of the partitions, as well as that works
-// within a second: whatever stays is swept by others.
+// leave takes the process out of the partitions, as well as that works within a
+// second: whatever stays is swept by others.
 func (s *Store) leave() {
 	ctx, cancel := context.WithTimeout(s.working, time.Second)
 	defer cancel()
-	c := s.client()
-	cmds := make(rueidis.Commands, 0, len(s.parts))
+	var leaving sync.WaitGroup
 	for _, p := range s.parts {
-		fields := make([]string, 0, 2*len(p.all))
-		for _, at := range p.all {
-			fields = append(fields, "q"+at.name, "r"+at.name)
-		}
-		cmds = append(cmds, c.B().Hdel().Key(p.keys[keyState-1]).Field(fields...).Build())
+		leaving.Go(func() {
+			_, _ = s.scripts.leave.run(ctx, s.client(), p.keys, s.process, strconv.Itoa(inFlight))
+		})
 	}
-	c.DoMulti(ctx, cmds...)
+	leaving.Wait()
 }

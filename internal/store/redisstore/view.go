@@ -141,10 +141,15 @@ func (p *part) readUntil(ctx context.Context, until time.Time, s *script, args .
 	reply, err := p.call(ctx, until, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
 		return s.run(ctx, c, p.keys, append(args[:len(args):len(args)], p.try())...)
 	})
-	if isUnknown(err) { // a read has no outcome
-		return nil, fmt.Errorf("%w: %v", store.ErrUnavailable, err) //nolint:errorlint // the outcome is not unknown
+	return reply, asRead(err)
+}
+
+// asRead is the error of a read, which has no outcome.
+func asRead(err error) error {
+	if isUnknown(err) {
+		return fmt.Errorf("%w: %v", store.ErrUnavailable, err) //nolint:errorlint // the outcome is not unknown
 	}
-	return reply, err
+	return err
 }
 
 // stepped takes in the head of a read's answer. When the clock stepped, it

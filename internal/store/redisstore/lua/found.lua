@@ -13,11 +13,13 @@ local function found(epoch, format, parts, now)
 end
 
 -- enroll writes down that a process lives, for sweep.lua: `w` is a list of
--- process (6 bytes) and the day on which it was last heard of (4 bytes).
+-- process (6 bytes) and the day on which it was last heard of (4 bytes). Without
+-- a day it is taken out.
 local function enroll(process, day)
   local all, others = redis.call('HGET', KEYS[STATE], 'w') or '', {}
   for at = 1, #all - 9, 10 do
     if string.sub(all, at, at + 5) ~= process then others[#others + 1] = string.sub(all, at, at + 9) end
   end
-  redis.call('HSET', KEYS[STATE], 'w', table.concat(others) .. process .. struct.pack('>I4', day))
+  if day then others[#others + 1] = process .. struct.pack('>I4', day) end
+  redis.call('HSET', KEYS[STATE], 'w', table.concat(others))
 end
