@@ -27,6 +27,10 @@ func Export(ctx context.Context, o Options, w io.Writer, x backup.ExportOptions)
 // server may have it open, unless it is in Redis: then servers go on, and serve
 // the new sites when they are whole.
 func Import(ctx context.Context, o Options, file io.ReadSeeker, x backup.ImportOptions) (did backup.Imported, err error) {
+	// A store is not made for a file that it will not take.
+	if _, err := backup.Verify(file); err != nil {
+		return did, err
+	}
 	w := makeIt
 	if x.DryRun {
 		w = pretend

@@ -47,6 +47,16 @@ func readAll(r io.Reader, each func(partition int, r *store.Row) error) (*Header
 	return f.header, f.totals, err
 }
 
+// Verify reads a whole file, checks it as Import does, and goes back to its
+// beginning. Code invalid: it is damaged or no export.
+func Verify(file io.ReadSeeker) (Totals, error) {
+	_, t, err := readAll(file, func(int, *store.Row) error { return nil })
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	return t, err
+}
+
 // Copy copies a file from src to dst and checks it on the way. What it has copied
 // is no export when it returns an error.
 func Copy(dst io.Writer, src io.Reader, progress func(Totals)) (Totals, error) {
