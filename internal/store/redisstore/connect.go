@@ -36,6 +36,9 @@ func connect(so *Options) (c rueidis.Client, cluster bool, err error) {
 	o.Dialer = net.Dialer{Timeout: dialing, KeepAlive: time.Second}
 	o.ConnWriteTimeout = silence
 	o.ClusterOption.MaxMovedRedirections = 5
+	if so.Replicated { // each group on its way has a connection of its own
+		o.ReadBufferEachConn, o.WriteBufferEachConn = 1<<16, 1<<16
+	}
 	c, err = rueidis.NewClient(o)
 	if err != nil {
 		return nil, false, fmt.Errorf("connect to redis: %w", err)

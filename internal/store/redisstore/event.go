@@ -137,6 +137,7 @@ func (s *Store) subscribe(parts map[string]*part, cmd rueidis.Completed) {
 		}
 		s.opts.Logger.Log(s.closing, level, "the subscription to hints ended; it is made again", "err", err)
 		level = slog.LevelDebug
-		s.pause()
+		s.lookAgain()
+		s.wait(pauseBetween)
 	}
 }

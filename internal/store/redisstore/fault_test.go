@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -333,6 +334,38 @@ func TestBusyServer(t *testing.T) {
 	c.await(20)
 	c.end()
 	c.flawless(s)
+}
+
+// TestCloseUnderLoad closes a store that a crowd is joining: what was begun is
+// answered, the rest is refused, and nobody waits for ever.
+func TestCloseUnderLoad(t *testing.T) {
+	t.Parallel()
+	server := redistest.Shared(t)
+	for range rounds(3, 100) {
+		prefix := redistest.Prefix(t)
+		s := openAt(t, server.URL(), prefix)
+		c := newCrowd(t, s)
+		var running sync.WaitGroup
+		for range 100 {
+			running.Go(func() {
+				for {
+					if err := c.once(s, 0, "clinic"); err != nil {
+						if !errors.Is(err, store.ErrClosed) {
+							t.Errorf("a join of a store that closes: %v", err)
+						}
+						return
+					}
+					c.done.Add(1)
+				}
+			})
+		}
+		c.await(500)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		running.Wait()
+		c.flawless(openAt(t, server.URL(), prefix))
+	}
 }
 
 // TestEvictionIsRefused opens no store where Redis may forget people.

@@ -57,10 +57,11 @@ type Store struct {
 	process string // names this process in the partitions' state
 	parts   []*part
 
-	gate   chan struct{} // bounds the calls under way
-	sick   chan sick     // buffered, for one is enough
-	losses losses
-	report atomic.Pointer[Report]
+	gate    chan struct{} // bounds the calls under way
+	sick    chan sick     // buffered, for one is enough
+	losses  losses
+	report  atomic.Pointer[Report]
+	changed chan struct{} // buffered, for one is enough: look at the servers anew
 
 	closed  atomic.Bool
 	closing context.Context // ends when the store closes
@@ -86,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	_, _ = rand.Read(id[:]) // never fails
 	s := &Store{
 		opts: o, cluster: cluster, scripts: newScripts(publish), process: string(id[:]),
-		gate: make(chan struct{}, atOnce), sick: make(chan sick, 1), stopped: make(chan struct{}), working: context.WithoutCancel(ctx),
+		gate: make(chan struct{}, atOnce), sick: make(chan sick, 1), changed: make(chan struct{}, 1), stopped: make(chan struct{}), working: context.WithoutCancel(ctx),
 	}
 	s.link.Store(&link{client})
 	s.closing, s.end = context.WithCancel(s.working)
@@ -217,10 +218,10 @@ func (s *Store) ready(ctx context.Context, p store.Partition) (*part, error) {
 	return s.parts[p], nil
 }
 
-// pause waits a little, or until the store closes.
-func (s *Store) pause() {
+// wait waits, at most until the store closes.
+func (s *Store) wait(d time.Duration) {
 	select {
-	case <-time.After(pauseBetween):
+	case <-time.After(d):
 	case <-s.closing.Done():
 	}
 }

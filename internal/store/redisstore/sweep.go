@@ -17,18 +17,37 @@ const (
 	pagesMost  = 50
 )
 
-// tend sweeps the partitions until the store closes.
+// settleAfter is how long after a connection ended the servers are looked at
+// anew, for another one may have taken over.
+const settleAfter = 5 * time.Second
+
+// lookAgain has the servers looked at soon.
+func (s *Store) lookAgain() {
+	select {
+	case s.changed <- struct{}{}:
+	default: // they will be
+	}
+}
+
+// tend looks at the servers and sweeps the partitions until the store closes.
 func (s *Store) tend() {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
-	for turn := 1; ; turn++ {
+	for turn := 1; ; {
+		swept := false
 		select {
 		case <-tick.C:
+			swept, turn = true, turn+1
+		case <-s.changed:
+			s.wait(settleAfter)
 		case <-s.closing.Done():
 			return
 		}
-		if err := s.check(s.closing); err != nil {
+		if err := s.check(s.closing); err != nil && s.closing.Err() == nil {
 			s.opts.Logger.Warn("how redis keeps data could not be found out", "err", err)
+		}
+		if !swept {
+			continue
 		}
 		for _, p := range s.parts {
 			if p.wrote.Swap(false) || turn%greetEvery == 0 {
