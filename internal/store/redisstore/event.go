@@ -119,6 +119,25 @@ func (s *Store) listen() {
 	}
 }
 
+// heard takes in what a hint says of the numbers that were given, by whichever
+// process: should the server lose them, this one knows. Where replicas are
+// waited for, a hint may be of what is not acknowledged yet, and is not counted.
+func (p *part) heard(hint string) {
+	r := &reader{buf: []byte(hint), ok: true}
+	epoch, arrival, call, event := r.number(6), r.time(), r.time(), r.time()
+	if !r.ok || epoch != p.epoch.Load() || p.s.opts.Replicated {
+		return
+	}
+	for len(r.buf) > 0 {
+		field, day, n := r.text(2), int(int32(r.number(4))), r.time() //nolint:gosec // as written
+		if !r.ok {
+			return
+		}
+		p.marks.number(field, day, n)
+	}
+	p.marks.see(arrival, call, event)
+}
+
 // subscribe holds one subscription, again and again.
 func (s *Store) subscribe(parts map[string]*part, cmd rueidis.Completed) {
 	cmd = cmd.Pin()
@@ -126,6 +145,7 @@ func (s *Store) subscribe(parts map[string]*part, cmd rueidis.Completed) {
 		began := time.Now() //nolint:forbidigo // a distance, no time of a record
 		err := s.client().Receive(s.closing, cmd, func(m rueidis.PubSubMessage) {
 			if p := parts[m.Channel]; p != nil {
+				p.heard(m.Message)
 				p.watch.hint()
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -119,16 +120,15 @@ func TestLossIsFound(t *testing.T) {
 	clean(t, s)
 }
 
-// TestLossIsFoundBehindOthers has another process go on from the older state,
-// further than the first had come: no number shows the loss.
+// TestLossIsFoundBehindOthers has a process that did not live through it go on
+// from the older state, further than the first had come: no number shows the loss.
 func TestLossIsFoundBehindOthers(t *testing.T) {
 	t.Parallel()
 	server, prefix := redistest.Shared(t), redistest.Prefix(t)
-	a, b := openAt(t, server.URL(), prefix), openAt(t, server.URL(), prefix)
-	for range 4 {
+	a := openAt(t, server.URL(), prefix)
+	for range 5 {
 		joinOne(t, a)
 	}
-	joinOne(t, b)
 	then := remember(server, prefix)
 	given := map[int64]bool{}
 	for range 3 {
@@ -136,6 +136,7 @@ func TestLossIsFoundBehindOthers(t *testing.T) {
 	}
 	doubly := mustCommit(t, a, callBatch(0, "clinic", "desk-a")).Tokens[0]
 	then.comeBack()
+	b := openAt(t, server.URL(), prefix)
 	for range 6 {
 		joinOne(t, b)
 	}
@@ -163,15 +164,53 @@ func TestLossIsFoundBehindOthers(t *testing.T) {
 	clean(t, a)
 }
 
-// TestLossIsFoundByReads has no commit follow.
-func TestLossIsFoundByReads(t *testing.T) {
+// TestLossIsHeardOf has a process go on that gave nothing of what was lost, but
+// had heard of it.
+func TestLossIsHeardOf(t *testing.T) {
 	t.Parallel()
 	server, prefix := redistest.Shared(t), redistest.Prefix(t)
 	a, b := openAt(t, server.URL(), prefix), openAt(t, server.URL(), prefix)
 	joinOne(t, a)
 	then := remember(server, prefix)
+	var last store.Cursor
+	for range 3 {
+		last = mustCommit(t, a, joinBatch(0, "clinic", newID(), true)).Last
+	}
+	hint, stop := b.Watch(0)
+	defer stop()
+	for b.LastEvent() < last.Number {
+		select {
+		case <-hint:
+		case <-time.After(10 * time.Second):
+			t.Fatal("the other process hears nothing")
+		}
+	}
+	then.comeBack()
+	if n := joinOne(t, b); n != 5 {
+		t.Errorf("number %d was given after four", n)
+	}
+	if n := joinOne(t, a); n != 6 {
+		t.Errorf("number %d was given after five", n)
+	}
+	if got := b.Lost(); got.Times != 1 || got.Burned != 3 || got.Numbers != 0 || got.Joins != 0 {
+		t.Errorf("the process that had heard of it lost %+v", got)
+	}
+	if got := a.Lost(); got.Times != 1 || got.Joins != 3 || got.Numbers != 0 || got.Burned != 0 {
+		t.Errorf("the process that had given it lost %+v", got)
+	}
+	clean(t, a)
+}
+
+// TestLossIsFoundByReads has no commit follow.
+func TestLossIsFoundByReads(t *testing.T) {
+	t.Parallel()
+	server, prefix := redistest.Shared(t), redistest.Prefix(t)
+	a := openAt(t, server.URL(), prefix)
+	joinOne(t, a)
+	then := remember(server, prefix)
 	joinOne(t, a)
 	then.comeBack()
+	b := openAt(t, server.URL(), prefix)
 	joinOne(t, b)
 	joinOne(t, b)
 	if _, err := a.View(t.Context(), store.Ask{}); err != nil {

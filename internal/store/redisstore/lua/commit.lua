@@ -85,7 +85,7 @@ local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
 put(STATE, 'q' .. group.process, number(group.call))
 put(STATE, 'r' .. group.process, reply)
 put_counts()
-put_daily()
+m.given = put_daily()
 for field in pairs(arriving) do put_arrivals(field) end
 keep.old(m)
 flush_ops(m)

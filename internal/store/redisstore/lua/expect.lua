@@ -29,10 +29,17 @@ local function on(field, day)
   return d[1] == day and d[2] or 0
 end
 
+-- put_daily writes them, and returns the numbers that series gave, for hints:
+-- not those of series that begin again.
 local function put_daily()
+  local given = {}
   for field, d in pairs(counted) do
-    if d.changed then put(STATE, field, pack('>i4I6', d[1], d[2])) end
+    if d.changed then
+      put(STATE, field, pack('>i4I6', d[1], d[2]))
+      if d.gives then given[#given + 1] = pack('>I2c0i4I6', #field, field, d[1], d[2]) end
+    end
   end
+  return table.concat(given)
 end
 
 local function mark(field, now)

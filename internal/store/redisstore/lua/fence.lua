@@ -7,7 +7,8 @@
 --   calls (lost, and their tokens are there); format, partitions, wall or false.
 -- RETURNS a packed array: epoch, event, time of the last commit in ms, and what
 --   was lost now: 0 or 1, events, joins, numbers burned, numbers repeated, calls
---   repeated. Field `L` of the state has the sums of those.
+--   repeated. Field `L` of the state has the sums of those, `u` the numbers of a
+--   series that were burned last.
 
 local seen = cmsgpack.unpack(ARGV[1])
 local packed = get(STATE, 'm')
@@ -27,16 +28,18 @@ for _, s in ipairs(seen.slots) do
 end
 local burned, repeated = 0, 0
 for _, s in ipairs(seen.series) do
-  local have = get(STATE, s[1])
-  local day, n = 0, 0
+  local have, last = get(STATE, s[1]), get(STATE, 'u' .. s[1])
+  local day, n, from, to = 0, 0, 0, 0
   if have then day, n = struct.unpack('>i4I6', have) end
+  if last then from, to = struct.unpack('>I6I6', last) end
   if day ~= s[2] then n = 0 end
   for _, gone in ipairs(s[4]) do
-    if gone <= n or day > s[2] then repeated = repeated + 1 end
+    if day > s[2] or gone <= n and (gone <= from or gone > to) then repeated = repeated + 1 end
   end
   if day < s[2] or day == s[2] and n < s[3] then
     behind, burned = true, burned + s[3] - n
     put(STATE, s[1], struct.pack('>i4I6', s[2], s[3]))
+    put(STATE, 'u' .. s[1], struct.pack('>I6I6', n, s[3]))
   end
 end
 if not behind then return cmsgpack.pack({m.epoch, m.event, m.now, 0, 0, 0, 0, 0, 0}) end

@@ -93,7 +93,7 @@ local function numbered(tokens)
         undo = undo or {}
         undo[d] = undo[d] or {d[1], d[2]}
       end
-      d[1], d[2], d.changed = day, n, true
+      d[1], d[2], d.changed, d.gives = day, n, true, s[5] ~= 'wrap'
       tokens[i][NUMBER] = n
     end
   end

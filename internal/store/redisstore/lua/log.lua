@@ -32,5 +32,5 @@ local function flush_log(m)
   if m.event % 4096 < #entries and m.event > KEEP_EVENTS then
     redis.call('XTRIM', KEYS[LOG], 'MINID', number(m.event - KEEP_EVENTS))
   end
-  redis.call(PUBLISH, KEYS[HINT], number(m.event))
+  redis.call(PUBLISH, KEYS[HINT], struct.pack('>I6I6I6I6', m.epoch, m.arrival, m.call, m.event) .. (m.given or ''))
 end
