@@ -293,18 +293,22 @@ func dumpReader(k *kit) {
 }
 
 // dumpConcurrent holds dumps that are taken while others write against what
-// each commit changes together: a join gives a number, counts it, remembers it
-// and has a document's version.
+// each commit changes together.
 func dumpConcurrent(k *kit) {
-	for n := range 40 { // so that a dump takes some steps
+	const before = 40
+	for n := range before { // so that a dump takes some steps
 		k.join(name(99, n))
 	}
-	base := uint64(40)
 	done := make(chan struct{})
-	dumped := make(chan []store.Row, 64)
+	dumped := make(chan []store.Row, 64) // more are dropped
 	go func() {
 		defer close(dumped)
-		for {
+		for ended := false; !ended; {
+			select {
+			case <-done:
+				ended = true
+			default:
+			}
 			rows, _, err := rowsOf(context.WithoutCancel(k.t.Context()), k.s, 0)
 			if err != nil {
 				k.t.Errorf("dump: %v", err)
@@ -314,45 +318,42 @@ func dumpConcurrent(k *kit) {
 			case dumped <- rows:
 			default:
 			}
-			select {
-			case <-done:
-				return
-			default:
-			}
 		}
 	}()
 	race(func(w int) {
 		for n := range rounds() {
-			id := name(w, n)
-			b := withOp(writing(fresh(id)), op(string(id)))
-			b.Tokens[0].Series = &store.Series{Name: "A", Day: today, First: 1}
-			b.Tallies = []store.TallyAdd{{Key: store.TallyKey{Name: store.JoinsTally(queue), Day: today}, N: 1}}
-			b.Marks = []store.MarkWrite{{Queue: queue, Business: string(id), At: store.Now, Keep: 3_600_000}}
-			b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
-			b.Docs = []store.DocWrite{{Doc: store.Doc{Key: store.DocKey{Kind: store.DocQueue, ID: string(id)}, Site: site, Body: []byte(`{}`)}}}
-			r, ok := k.try(b)
-			if !ok {
-				continue
-			}
-			t := r.Tokens[0]
-			if n%3 == 0 { // and it moves through the hashes of a store that has some
-				r, _ = k.try(writing(changed(t, func(t *store.Token) { t.State = dengxu.StateCompleted })))
-				if n%2 == 0 && len(r.Tokens) == 1 {
-					a := writing(changed(r.Tokens[0]))
-					a.Tokens[0].Archive = true
-					k.try(a)
-				}
-			}
+			k.passThrough(name(w, n), n)
 		}
 	})
 	close(done)
 	seen := 0
 	for rows := range dumped {
 		seen++
-		checkMoment(k.t, rows, base)
+		checkMoment(k.t, rows, before)
 	}
 	if seen < 2 {
 		k.t.Errorf("only %d dumps", seen)
+	}
+}
+
+// passThrough joins with one of everything, and moves some tokens on through
+// the hashes of a store that has several for them.
+func (k *kit) passThrough(id dengxu.TokenID, n int) {
+	b := withOp(writing(fresh(id)), op(string(id)))
+	b.Tokens[0].Series = &store.Series{Name: "A", Day: today, First: 1}
+	b.Tallies = []store.TallyAdd{{Key: store.TallyKey{Name: store.JoinsTally(queue), Day: today}, N: 1}}
+	b.Marks = []store.MarkWrite{{Queue: queue, Business: string(id), At: store.Now, Keep: 3_600_000}}
+	b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
+	b.Docs = []store.DocWrite{{Doc: store.Doc{Key: store.DocKey{Kind: store.DocQueue, ID: string(id)}, Site: site, Body: []byte(`{}`)}}}
+	r, ok := k.try(b)
+	if !ok || n%3 > 0 {
+		return
+	}
+	r, ok = k.try(writing(changed(r.Tokens[0], func(t *store.Token) { t.State = dengxu.StateCompleted })))
+	if ok && n%2 == 0 {
+		a := writing(changed(r.Tokens[0]))
+		a.Tokens[0].Archive = true
+		k.try(a)
 	}
 }
 
