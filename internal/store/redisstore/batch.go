@@ -208,35 +208,22 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	if t.Counter != "" {
 		c.counter(t.Counter)
 	}
-	p.array(23)
+	p.array(15)
 	p.text(id)
 	f := flags(&ix, t.State)
 	if stamped(t) {
 		f |= asStamped
 	}
-	stamp := binary.BigEndian.AppendUint32(make([]byte, 0, 6), uint32(t.Version)) //nolint:gosec // versions are small
+	stamp := binary.BigEndian.AppendUint32(make([]byte, 0, 6), uint32(t.Version))
 	p.bytes(append(stamp, byte(f), byte(stateCode(t.State))))
 	p.int(f)
 	p.int(stateCode(t.State))
 	p.int(packTime(t.Place))
-	p.int(int64(t.Factor))
 	p.text(line)
 	p.text(line + packLane(t.Lane))
 	p.text(string(t.Counter))
 	p.text(t.Business)
 	p.int(packTime(t.Due))
-	p.int(int64(t.Arrival)) //nolint:gosec // 40 bits
-	p.int(int64(t.Seq))     //nolint:gosec // 40 bits
-	if t.CallNo == store.NextCall {
-		p.int(-1)
-	} else {
-		p.int(int64(t.CallNo)) //nolint:gosec // 40 bits
-	}
-	p.int(t.Number)
-	p.int(packTime(w.ScaleFrom))
-	p.int(packTime(w.PlaceFloor))
-	p.int(w.Penalty)
-	p.bool(w.Archive)
 	packSeries(p, c, t.Site, w.Series)
 	p.bytes(tail(t))
 	if ix.Person == "" {
@@ -244,7 +231,32 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	} else {
 		p.text(personEntry(&ix, id, line))
 	}
-	p.int(int64(t.Version) - 1) //nolint:gosec // versions are small
+	p.int(int64(t.Version) - 1)
+	packMore(p, w)
+}
+
+// packMore writes what most new tokens do not have, or no.
+func packMore(p *packer, w *store.TokenWrite) {
+	t := &w.Token
+	call := int64(t.CallNo)
+	if t.CallNo == store.NextCall {
+		call = -1
+	}
+	scale, floor := packTime(w.ScaleFrom), packTime(w.PlaceFloor)
+	if t.Arrival|t.Seq == 0 && call|t.Number|scale|floor|w.Penalty == 0 && !w.Archive {
+		p.no()
+		return
+	}
+	p.array(9)
+	p.int(int64(t.Arrival))
+	p.int(int64(t.Seq))
+	p.int(call)
+	p.int(t.Number)
+	p.int(int64(t.Factor))
+	p.int(scale)
+	p.int(floor)
+	p.int(w.Penalty)
+	p.bool(w.Archive)
 }
 
 // personEntry is the token in the list of its business id: its length, whether

@@ -296,31 +296,31 @@ func readRefusal(u *unpacker, b *store.Batch, now int64) error {
 
 // result reads what a batch that stands did.
 func (p *part) result(u *unpacker, b *store.Batch, now int64) (store.Result, error) {
-	res := store.Result{Now: now}
+	last := u.int()
+	p.marks.see(0, 0, last)
+	res := store.Result{
+		Now: now, Picked: int(u.int()),
+		Last: store.Cursor{Partition: p.id, Epoch: p.epoch.Load(), Number: uint64(last)},
+	}
+	res.Tokens = make([]store.Token, 0, len(b.Tokens)+res.Picked)
 	var err error
-	u.array()
 	for i := range b.Tokens {
 		t, wrong := p.resultToken(u, &b.Tokens[i], now)
 		err = errors.Join(err, wrong)
 		res.Tokens = append(res.Tokens, t)
 	}
-	res.Picked = u.array()
 	for range res.Picked {
-		u.array()
 		id := u.text()
 		t, wrong := decodeRecord(id, u.bytes())
 		if wrong != nil {
 			return res, errors.Join(err, wrong)
 		}
-		p.marks.see(0, int64(t.CallNo), 0) //nolint:gosec // 40 bits
+		p.marks.see(0, int64(t.CallNo), 0)
 		res.Tokens = append(res.Tokens, *t)
 	}
-	for range u.array() {
+	for range b.Ranks {
 		res.Ranks = append(res.Ranks, int(u.int()))
 	}
-	last := u.int()
-	p.marks.see(0, 0, last)
-	res.Last = store.Cursor{Partition: p.id, Epoch: p.epoch.Load(), Number: uint64(last)} //nolint:gosec // 48 bits
 	for i := range b.Docs {
 		d := b.Docs[i].Doc
 		if b.Docs[i].Delete {
@@ -344,7 +344,6 @@ func (p *part) resultToken(u *unpacker, w *store.TokenWrite, now int64) (store.T
 	}
 	t := w.Token.Clone()
 	t.ResolveTimes(now)
-	u.array()
 	t.Arrival, t.Seq, t.CallNo = uint64(u.int()), uint64(u.int()), uint64(u.int()) //nolint:gosec // 40 bits
 	t.Number, t.Place, t.Due = u.int(), u.int(), u.int()
 	p.marks.see(int64(max(t.Arrival, t.Seq)), int64(t.CallNo), 0) //nolint:gosec // as above

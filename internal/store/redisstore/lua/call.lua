@@ -7,14 +7,15 @@ local P_MODE, P_MAX, P_STATE, P_COUNTER, P_DEADLINE, P_DUE, P_ACTOR, P_EXCLUDE, 
 
 -- take reads the record of a choice, or returns what is wrong with it.
 local function take(choice, b)
-  for _, w in ipairs(b[B_TOKENS]) do
-    if w[ID] == choice.id then return nil, 'a batch writes and picks one token' end
+  for i = 1, #b[B_TOKENS] do
+    if b[B_TOKENS][i][ID] == choice.id then return nil, 'a batch writes and picks one token' end
   end
   local rec = get(LIVE, choice.id)
   local h = rec and head(rec)
   if not h or not has(h.flags, IN_LANE) or member(h, choice.id) ~= choice.member then
     return nil, 'a lane names a token that does not wait there'
   end
+  h.member = choice.member
   if h.site ~= b[B_SITE] then return nil, 'a batch picks from another site' end
   return h
 end

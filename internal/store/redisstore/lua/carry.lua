@@ -1,16 +1,16 @@
 -- carry_out changes cells as a batch that stands says, and returns its answer:
--- `ok`, {arrival, seq, call, number, place, due} of each written token (an
--- archived one: its record), id and record of each picked, ranks, last event.
+-- `ok`, the number of the last event, how many were picked; then of each
+-- written token arrival, seq, call, number, place and due, or the record of one
+-- that was archived; id and record of each picked; the ranks.
 
 local function rank_of(ask, w, new, now)
-  local key = w[LINE] .. ask.class .. '\0' .. ask.key
-  local found = walks[key]
-  if not found then
-    ask.line = w[LINE]
-    local all = whole[w[LINE]]
+  local line, found = w[LINE], walks[ask]
+  if not found or ask.line ~= line then
+    ask.line = line
+    local all = whole[line]
     found = all and only(all, sight(ask.classes, ask.bound, ask.class)) or rivals(ask, ask.class)
     for i = 1, #found do opened[found[i].prefix] = true end
-    walks[key] = found
+    walks[ask] = found
   end
   return rank(now, ask, ask.class, ask.k, new.place, new.seq, found)
 end
@@ -22,40 +22,61 @@ end
 
 -- told logs the events of a batch; those of the picked come last.
 local function told(b, news, olds, choices, m)
-  for _, ev in ipairs(b[B_EVENTS]) do log_event(m, ev[2], ev[1] > 0 and (news[ev[1]] or olds[ev[1]])) end
-  for _, c in ipairs(choices) do log_call(m, b[B_PICK][P_EVENT], c.new, c.id) end
+  local events = b[B_EVENTS]
+  for i = 1, #events do
+    local ev = events[i]
+    log_event(m, ev[2], ev[1] > 0 and (news[ev[1]] or olds[ev[1]]))
+  end
+  for i = 1, #choices do log_call(m, b[B_PICK][P_EVENT], choices[i].new, choices[i].id) end
+end
+
+-- noted writes what a batch says beside its tokens.
+local function noted(b, now)
+  local docs, tallies, marks = b[B_DOCS], b[B_TALLIES], b[B_MARKS]
+  for i = 1, #docs do doc(docs[i], now) end
+  for i = 1, #tallies do add(tallies[i][1], tallies[i][2], tallies[i][3]) end
+  for i = 1, #marks do marked(marks[i], now) end
+  return #docs + #tallies + #marks
 end
 
 local asks
 local function carry_out(b, olds, choices, specs, heads, m)
-  local written_, news, ranks, tokens, picked, ids = b[B_TOKENS], {}, {}, {}, {}, ''
-  for i = 1, #written_ do
-    if not written_[i][ARCHIVED] then news[i] = written(written_[i], olds[i], m) end
+  local tokens, news, now = b[B_TOKENS], {}, m.now
+  for i = 1, #tokens do
+    if not tokens[i][MORE][ARCHIVED] then news[i] = written(tokens[i], olds[i], m) end
   end
-  for i, n in ipairs(b[B_RANKS]) do
-    local ask = asks[n]
-    ranks[i] = rank_of(ask, written_[ask.token], news[ask.token] or olds[ask.token], m.now)
+  local asked, ranks = b[B_RANKS], nil
+  for i = 1, #asked do
+    local ask = asks[asked[i]]
+    ranks = ranks or {}
+    ranks[i] = rank_of(ask, tokens[ask.token], news[ask.token] or olds[ask.token], now)
   end
-  for i, c in ipairs(choices) do c.new = called(b[B_PICK], specs[i], c, heads[i], m) end
-  for i = 1, #written_ do
-    local id, new = written_[i][ID], news[i]
+  for i = 1, #choices do choices[i].new = called(b[B_PICK], specs[i], choices[i], heads[i], m) end
+  local answer, n, ids = {'ok', 0, #choices}, 3, ''
+  for i = 1, #tokens do
+    local id, new = tokens[i][ID], news[i]
     if new then
       move(id, olds[i], new)
-      tokens[i] = {new.arrival, new.seq, new.call, new.number, new.place, new.due}
+      answer[n + 1], answer[n + 2], answer[n + 3] = new.arrival, new.seq, new.call
+      answer[n + 4], answer[n + 5], answer[n + 6] = new.number, new.place, new.due
+      n = n + 6
     else
-      tokens[i] = archive(id, olds[i]).rec
+      n = n + 1
+      answer[n] = archive(id, olds[i]).rec
     end
-    ids = #written_ == 1 and entry(id) or ids .. entry(id)
+    ids = ids .. entry(id)
   end
-  for i, c in ipairs(choices) do
+  for i = 1, #choices do
+    local c = choices[i]
     move(c.id, heads[i], c.new)
-    picked[i], ids = {c.id, c.new.rec}, ids .. entry(c.id)
+    answer[n + 1], answer[n + 2] = c.id, c.new.rec
+    n, ids = n + 2, ids .. entry(c.id)
   end
-  for _, d in ipairs(b[B_DOCS]) do doc(d, m.now) end
-  for _, x in ipairs(b[B_TALLIES]) do add(x[1], x[2], x[3]) end
-  for _, x in ipairs(b[B_MARKS]) do marked(x, m.now) end
+  for i = 1, #asked do answer[n + i] = ranks[i] end
+  local more = noted(b, now)
   told(b, news, olds, choices, m)
-  local wrote = #written_ + #b[B_DOCS] + #b[B_TALLIES] + #b[B_MARKS] + #b[B_EVENTS] > 0
-  if b[B_OP] and (#choices > 0 or wrote and not b[B_PICK]) then remember(b[B_OP], ids, #choices, m.now) end
-  return {'ok', tokens, picked, ranks, m.event}
+  answer[2] = m.event
+  local wrote = #tokens + more + #b[B_EVENTS] > 0
+  if b[B_OP] and (#choices > 0 or wrote and not b[B_PICK]) then remember(b[B_OP], ids, #choices, now) end
+  return answer
 end

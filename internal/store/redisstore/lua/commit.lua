@@ -18,17 +18,21 @@ local function lines_of(p)
   return found
 end
 
+local NONE = {}
 local function attempt(b, m)
   local again = replayed(b[B_OP], m.now)
   if again then
     if again[1] == 'replay' then again[5] = m.event end
     return again
   end
-  for i, n in ipairs(b[B_EXPECT]) do
-    local have = expect(shared[n], m.now)
+  local expected, docs = b[B_EXPECT], b[B_DOCS]
+  for i = 1, #expected do
+    local x = shared[expected[i]]
+    local have = not x.held and expect(x, m.now)
     if have then return {'refused', i, have} end
   end
-  for i, d in ipairs(b[B_DOCS]) do
+  for i = 1, #docs do
+    local d = docs[i]
     local have = version('v' .. d.field)
     if have ~= d.expect then return {'doc', i, have} end
   end
@@ -37,9 +41,10 @@ local function attempt(b, m)
   if refusal then return refusal end
   local why = wrong(b[B_TOKENS], olds, m.arrival)
   if why then return {'wrong', why} end
-  local choices, heads, p = {}, {}, b[B_PICK]
-  local specs = {}
+  local p = b[B_PICK]
+  local choices, heads, specs = NONE, NONE, NONE
   if p then
+    heads, specs = {}, {}
     local exclude = p[P_EXCLUDE] and find(p[P_EXCLUDE])
     local sights = lines_of(p)
     choices = pick(m.now, p[P_MODE], sights, p[P_MAX], exclude and head(exclude).seq or 0)
@@ -86,7 +91,7 @@ put(STATE, 'q' .. group.process, number(group.call))
 put(STATE, 'r' .. group.process, reply)
 put_counts()
 m.given = put_daily()
-for field in pairs(arriving) do put_arrivals(field) end
+put_arrivals()
 keep.old(m)
 flush_ops(m)
 put(STATE, 'm', pack_meta(m))

@@ -77,7 +77,6 @@ local checks = {
 local steady = {doc = true, after = true, before = true}
 
 local function expect(x, now)
-  if x.held then return end
   local holds, have = checks[x[1]](x, now)
   if holds and steady[x[1]] then x.held = true end
   if not holds then return have or 0 end

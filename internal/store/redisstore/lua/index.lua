@@ -54,23 +54,14 @@ end
 
 local function list_of(flags) return has(flags, HAS_ENDED) and 'j' or 'i' end
 
--- Lists grow at the end of the group, all at once.
-local arriving = {}
-
-local function put_arrivals(field)
-  local list = arriving[field]
-  if list then
-    put(STATE, field, (get(STATE, field) or '') .. table.concat(list))
-    arriving[field] = nil
-  end
-end
+-- Lists change at the end of the group, all at once: entries that come, in
+-- order, and those that go.
+local arriving, leaving = {}, {}
 
 local function arrived(h, id)
-  local b = bucket(h)
-  local field = list_of(h.flags) .. b
+  local field = list_of(h.flags) .. bucket(h)
   local list = arriving[field]
   if not list then
-    if not get(STATE, field) then pending[BUCKETS][b] = b end
     list = {}
     arriving[field] = list
   end
@@ -78,13 +69,43 @@ local function arrived(h, id)
 end
 
 local function departed(h, id)
-  local b = bucket(h)
-  local field = list_of(h.flags) .. b
-  put_arrivals(field)
-  delist(field, entry(id))
-  if not get(STATE, field) then
-    local other = (has(h.flags, HAS_ENDED) and 'i' or 'j') .. b
-    if not arriving[other] and not get(STATE, other) then pending[BUCKETS][b] = false end
+  local field = list_of(h.flags) .. bucket(h)
+  local e, list = entry(id), arriving[field]
+  for i = list and #list or 0, 1, -1 do
+    if list[i] == e then return table.remove(list, i) end -- it came in this group
+  end
+  leaving[field] = leaving[field] or {}
+  leaving[field][e] = true
+end
+
+-- without is a list of entries without those that leave.
+local function without(all, gone)
+  local kept, at = {}, 1
+  while at <= #all do
+    local past = at + 1 + string.byte(all, at)
+    local e = sub(all, at, past - 1)
+    if not gone[e] then kept[#kept + 1] = e end
+    at = past
+  end
+  return table.concat(kept)
+end
+
+local function put_arrivals()
+  local touched = {}
+  for field, gone in pairs(leaving) do
+    local all = without(get(STATE, field) or '', gone)
+    put(STATE, field, all ~= '' and all)
+    touched[sub(field, 2)] = true
+  end
+  for field, list in pairs(arriving) do
+    if #list > 0 then
+      local all = get(STATE, field)
+      put(STATE, field, (all or '') .. table.concat(list))
+      if not all then touched[sub(field, 2)] = true end
+    end
+  end
+  for b in pairs(touched) do
+    pending[BUCKETS][b] = (get(STATE, 'i' .. b) or get(STATE, 'j' .. b)) and b or false
   end
 end
 
@@ -105,19 +126,30 @@ local function at_counter(h, id)
   return entry(char(has(h.flags, IS_BUSY) and 1 or 0) .. id)
 end
 
--- NOWHERE is what a new token comes from.
-local NOWHERE = {flags = 0, due = 0, business = '', counter = '', lane = ''}
+-- settle_in makes the entries of a new token; new.person is given where Go
+-- knows it.
+local function settle_in(new, id)
+  count(new.line, new.state, 1)
+  if has(new.flags, IN_LANE) then
+    pending[LINES][member(new, id)] = 0
+    lane_gains(new.lane, new.place, new.seq)
+  end
+  if new.due > 0 then pending[DUE][id] = number(new.due) end
+  if new.person == nil then new.person = person(new, id) end
+  if new.person then enlist('p' .. new.business, new.person) end
+  if has(new.flags, AT_COUNTER) then enlist('b' .. new.counter, at_counter(new, id)) end
+end
 
 -- reindex changes the entries of a token from those of h to those of new;
--- new.person and new.seat are given where Go knows them.
+-- new.person is given where Go knows it.
 local function reindex(h, new, id)
   if h.line ~= new.line or h.state ~= new.state then
-    if h.line then count(h.line, h.state, -1) end
+    count(h.line, h.state, -1)
     if new.line then count(new.line, new.state, 1) end
   end
   local lanes = pending[LINES]
   if has(h.flags, IN_LANE) then
-    local m = member(h, id)
+    local m = h.member or member(h, id)
     lanes[m] = false
     lane_loses(h.lane, m)
   end
@@ -130,7 +162,9 @@ local function reindex(h, new, id)
     if new.person == nil then new.person = person(new, id) end
     relist('p' .. h.business, person(h, id), 'p' .. new.business, new.person)
   end
-  relist('b' .. h.counter, at_counter(h, id), 'b' .. new.counter, at_counter(new, id))
+  if has(h.flags, AT_COUNTER) or has(new.flags, AT_COUNTER) then
+    relist('b' .. h.counter, at_counter(h, id), 'b' .. new.counter, at_counter(new, id))
+  end
 end
 
 -- holder is the token that has the mark of a line, or nil.

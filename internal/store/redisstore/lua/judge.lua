@@ -6,10 +6,13 @@ local B_SITE, B_OP, B_EXPECT, B_DOCS, B_TOKENS, B_TALLIES, B_MARKS, B_EVENTS, B_
 
 -- A written token. STAMP is version, flags and state, packed; BEFORE the version
 -- that is replaced. LANE is the line and the lane; PLACE, DUE, SCALE and FLOOR
--- may be symbolic; CALL -1 is the next; SERIES is {field, day, first, last, at}
--- or false; PERSON is its entry there or false.
-local ID, STAMP, FLAGS, STATE_, PLACE, FACTOR, LINE, LANE, COUNTER, BUSINESS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-local DUE_, ARRIVAL, SEQ, CALL, NUMBER, SCALE, FLOOR, PENALTY, ARCHIVED, SERIES, REST, PERSON, BEFORE = 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
+-- may be symbolic; SERIES is {field, day, first, last, at} or false; PERSON is
+-- its entry there or false. MORE is false where all in it are as in PLAIN; CALL
+-- -1 is the next.
+local ID, STAMP, FLAGS, STATE_, PLACE, LINE, LANE, COUNTER, BUSINESS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local DUE_, SERIES, REST, PERSON, BEFORE, MORE = 10, 11, 12, 13, 14, 15
+local ARRIVAL, SEQ, CALL, NUMBER, FACTOR, SCALE, FLOOR, PENALTY, ARCHIVED = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local PLAIN = {0, 0, 0, 0, 0, 0, 0, 0, false}
 
 -- replayed is the remembered operation, or nil.
 local function replayed(op, now)
@@ -33,6 +36,7 @@ local function old_records(tokens)
     if have ~= w[BEFORE] then return nil, {'token', i, have} end
     if h then h.from = from end
     olds[i] = h or false
+    w[MORE] = w[MORE] or PLAIN
   end
   return olds
 end
@@ -94,7 +98,7 @@ local function numbered(tokens)
         undo[d] = undo[d] or {d[1], d[2]}
       end
       d[1], d[2], d.changed, d.gives = day, n, true, s[5] ~= 'wrap'
-      tokens[i][NUMBER] = n
+      tokens[i].number = n
     end
   end
 end
@@ -102,7 +106,7 @@ end
 -- wrong is what no state could make right.
 local function wrong(tokens, olds, arrival)
   for i = 1, #tokens do
-    local w, h = tokens[i], olds[i]
+    local w, h = tokens[i][MORE], olds[i]
     if h then
       if w[ARCHIVED] and not has(h.flags, HAS_ENDED) then return 'archived before its end' end
       if not w[ARCHIVED] and w[ARRIVAL] ~= h.arrival then return 'changes its arrival number' end
@@ -111,18 +115,23 @@ local function wrong(tokens, olds, arrival)
   end
 end
 
-local function scaled(w, at, now)
-  if w[SCALE] == 0 then return at end
-  local from = resolve(w[SCALE], now)
+local function scaled(more, at, now)
+  if more[SCALE] == 0 then return at end
+  local from = resolve(more[SCALE], now)
   local past = at - from
   local q = math.floor(past / 1000) -- in two parts, so that no product passes 2^53
-  return from + q * w[FACTOR] + math.floor((past - q * 1000) * w[FACTOR] / 1000)
+  return from + q * more[FACTOR] + math.floor((past - q * 1000) * more[FACTOR] / 1000)
 end
 
 -- place resolves where a written token stands.
 local function place(w, now)
   local p = resolve(w[PLACE], now)
-  if p >= 0 and w[SCALE] == 0 and w[FLOOR] == 0 and w[PENALTY] == 0 then return p end
-  if w[FLOOR] ~= 0 then p = math.max(p, scaled(w, resolve(w[FLOOR], now), now)) else p = scaled(w, p, now) end
-  return math.max(p + w[PENALTY], 0)
+  local more = w[MORE]
+  if more == PLAIN and p >= 0 then return p end
+  if more[FLOOR] ~= 0 then
+    p = math.max(p, scaled(more, resolve(more[FLOOR], now), now))
+  else
+    p = scaled(more, p, now)
+  end
+  return math.max(p + more[PENALTY], 0)
 end

@@ -64,7 +64,7 @@ for _, d in ipairs(ask.docs) do
 end
 put_counts()
 put_daily()
-for field in pairs(arriving) do put_arrivals(field) end
+put_arrivals()
 keep.old(m)
 flush_ops(m)
 put(STATE, 'm', pack_meta(m))

@@ -9,37 +9,43 @@ end
 
 -- written completes one record that the batch gives.
 local function written(w, h, m)
-  local new = {
-    flags = w[FLAGS], state = w[STATE_], place = place(w, m.now),
-    arrival = w[ARRIVAL], seq = w[SEQ], call = w[CALL], number = w[NUMBER], due = resolve(w[DUE_], m.now),
-    line = w[LINE], lane = w[LANE], counter = w[COUNTER], business = w[BUSINESS], person = w[PERSON],
-  }
+  local more, now = w[MORE], m.now
+  local p, due = place(w, now), w[DUE_]
+  if due > 0 then due = resolve(due, now) end
+  local arrival, seq, call, no = more[ARRIVAL], more[SEQ], more[CALL], w.number or more[NUMBER]
   if not h then
-    m.arrival = m.arrival + 1
-    new.arrival, new.seq = m.arrival, m.arrival
-  elseif new.seq == 0 then
-    m.arrival = m.arrival + 1
-    new.seq = m.arrival
+    arrival = m.arrival + 1
+    m.arrival, seq = arrival, arrival
+  elseif seq == 0 then
+    seq = m.arrival + 1
+    m.arrival = seq
   end
-  if new.call < 0 then
-    m.call = m.call + 1
-    new.call = m.call
+  if call < 0 then
+    call = m.call + 1
+    m.call = call
   end
-  new.rec = w[STAMP] .. moment(m.now) .. pack('>I6I5I5I5I6I6', new.place, new.arrival, new.seq, new.call, new.number, new.due) .. w[REST]
-  return new
+  return {
+    flags = w[FLAGS], state = w[STATE_], place = p, arrival = arrival, seq = seq, call = call, number = no, due = due,
+    line = w[LINE], lane = w[LANE], counter = w[COUNTER], business = w[BUSINESS], person = w[PERSON],
+    rec = w[STAMP] .. moment(now) .. pack('>I6I5I5I5I6I6', p, arrival, seq, call, no, due) .. w[REST],
+  }
 end
 
 -- move puts a record where its flags say, in place of h, or false.
 local function move(id, h, new)
+  local over = has(new.flags, HAS_ENDED)
   if not h then
     arrived(new, id)
-  elseif has(h.flags, HAS_ENDED) ~= has(new.flags, HAS_ENDED) then
-    put(h.from or LIVE, id, false)
-    departed(h, id)
-    arrived(new, id)
+    settle_in(new, id)
+  else
+    if has(h.flags, HAS_ENDED) ~= over then
+      put(h.from or LIVE, id, false)
+      departed(h, id)
+      arrived(new, id)
+    end
+    reindex(h, new, id)
   end
-  reindex(h or NOWHERE, new, id)
-  put_once(has(new.flags, HAS_ENDED) and ENDED or LIVE, id, new.rec)
+  put_once(over and ENDED or LIVE, id, new.rec)
 end
 
 -- archive takes an ended record out of everything but the archive, which keeps
@@ -68,7 +74,7 @@ end
 -- unsteady forgets what was checked of documents, for one changes.
 local shared
 local function unsteady()
-  for _, x in ipairs(shared) do x.held = nil end
+  for i = 1, #shared do shared[i].held = nil end
 end
 
 local function doc(d, now)
