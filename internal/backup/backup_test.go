@@ -16,7 +16,7 @@ import (
 
 var towns = []string{"north", "south", "east", "west"}
 
-const people = 13
+const people = 9
 
 // fill makes all towns.
 func (h *hall) fill() map[string][]engine.Done[dengxu.Ticket] {
