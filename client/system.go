@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/dengxu/dengxu"
 )
@@ -45,12 +46,18 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return read[Version](ctx, c, "/version", nil)
 }
 
+// auditTime is how long a server may read its whole store.
+const auditTime = 10 * time.Minute
+
 // Audit makes the server compare its indexes with its records under one
 // snapshot; no findings means that all is well. It needs an admin key.
 func (c *Client) Audit(ctx context.Context) ([]Finding, error) {
-	report, err := read[struct {
+	var report struct {
 		Findings []Finding `json:"findings"`
-	}](ctx, c, "/audit", nil)
+	}
+	r := get("/audit", nil)
+	r.wait = auditTime
+	_, err := c.do(ctx, r, &report)
 	return report.Findings, err
 }
 

@@ -91,6 +91,9 @@ func (c *call) shown(t *dengxu.Token) *dengxu.Token {
 	return little
 }
 
+// longRead bounds what reads the whole store.
+const longRead = 10 * time.Minute
+
 // gate is the middleware of one route: who asks, whether they may, what they
 // send. Whatever fails is answered here, before the handler.
 func (s *server) gate(r *route) func(huma.Context, func(huma.Context)) {
@@ -102,6 +105,9 @@ func (s *server) gate(r *route) func(huma.Context, func(huma.Context)) {
 			limit := s.Deadline
 			if r.waits {
 				limit += maxWait
+			}
+			if r.long {
+				limit += longRead
 			}
 			var cancel context.CancelFunc
 			c.ctx, cancel = context.WithTimeout(c.ctx, limit)

@@ -21,6 +21,7 @@ type route struct {
 	creates      bool          // PUT: may name something new
 	mutates      bool
 	waits        bool        // long poll: up to maxWait more
+	long         bool        // reads everything: up to longRead
 	stream       bool        // no deadline
 	status       int         // of success; 0 = 200
 	empty        string      // what a 204 means
@@ -219,7 +220,7 @@ func systemRoutes() []route {
 		{method: get, path: "/healthz", id: "healthz", tag: tagSystem, summary: "the process is alive", public: true, bind: op((*server).healthz)},
 		{method: get, path: "/readyz", id: "readyz", tag: tagSystem, summary: "the server can answer; its store and durability in words", public: true, bind: bindReadyz},
 		{method: get, path: "/version", id: "version", tag: tagSystem, summary: "the server's version", public: true, bind: op((*server).version)},
-		{method: get, path: "/audit", id: "audit", tag: tagSystem, summary: "compare the store's indexes with its records", roles: adminOnly, scope: onServer, bind: op((*server).audit)},
+		{method: get, path: "/audit", id: "audit", tag: tagSystem, summary: "compare the store's indexes with its records", roles: adminOnly, scope: onServer, long: true, bind: op((*server).audit)},
 		{method: get, path: "/export", id: "export", tag: tagSystem, summary: "everything that is kept of a site, or of all: a backup that dengxu import reads", roles: adminOnly, scope: onServer, stream: true, bind: bindExport},
 		{method: get, path: "/openapi.json", id: "openapi", tag: tagSystem, summary: "the description of this API", public: true, bind: raw((*server).openapi)},
 		{method: get, path: "/docs", id: "docs", tag: tagSystem, summary: "this API for people", public: true, bind: raw((*server).docsHTML)},

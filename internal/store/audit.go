@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dengxu/dengxu"
@@ -67,6 +68,15 @@ func (a *Auditor) Report(kind, format string, args ...any) {
 	a.found = append(a.found, Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
+// reportOf adds a finding about a token, whose mask others share.
+func (a *Auditor) reportOf(id dengxu.TokenID, kind, format string, args ...any) {
+	kept := len(a.found)
+	a.Report(kind, format, args...)
+	if len(a.found) > kept {
+		a.found[kept].Token = id
+	}
+}
+
 // Token takes in a record.
 func (a *Auditor) Token(t *Token, archived bool) {
 	if a.records == nil {
@@ -83,19 +93,19 @@ func (a *Auditor) Token(t *Token, archived bool) {
 	ix := t.Indexes()
 	if ix.Holder.Business != "" {
 		if by, taken := a.holders[ix.Holder]; taken {
-			a.Report("holders", "%s and %s hold the same mark in %v", by.Mask(), id, ix.Holder.Line)
+			a.reportOf(t.ID, "holders", "%s and %s hold the same mark in %v", by.Mask(), id, ix.Holder.Line)
 		}
 		a.holders[ix.Holder] = t.ID
 	}
 	if by, taken := a.seqs[t.Seq]; taken {
-		a.Report("lanes", "%s and %s have the seq %d", by.Mask(), id, t.Seq)
+		a.reportOf(t.ID, "lanes", "%s and %s have the seq %d", by.Mask(), id, t.Seq)
 	}
 	a.seqs[t.Seq] = t.ID
 	if a.Engine && t.State.AtCounter() && t.Counter == "" {
-		a.Report("counters", "%s is %s at no counter", id, t.State)
+		a.reportOf(t.ID, "counters", "%s is %s at no counter", id, t.State)
 	}
 	if !t.State.Valid() || t.Version == 0 {
-		a.Report("records", "%s has version %d in state %q", id, t.Version, t.State)
+		a.reportOf(t.ID, "records", "%s has version %d in state %q", id, t.Version, t.State)
 	}
 	a.number(t)
 }
@@ -117,7 +127,7 @@ func (a *Auditor) number(t *Token) {
 func (a *Auditor) Numbers(arrival, event uint64) {
 	for seq, id := range a.seqs {
 		if seq > arrival {
-			a.Report("arrivals", "%s has seq %d, but the last one given is %d", id.Mask(), seq, arrival)
+			a.reportOf(id, "arrivals", "%s has seq %d, but the last one given is %d", id.Mask(), seq, arrival)
 		}
 	}
 	if a.next != 0 && a.next != event+1 {
@@ -149,7 +159,7 @@ func (a *Auditor) Event(ev *Event) {
 	}
 	r, known := a.records[ev.Token]
 	if !known {
-		a.Report("versions", "event %d is about %s, which has no record", ev.Number, ev.Token.Mask())
+		a.reportOf(ev.Token, "versions", "event %d is about %s, which has no record", ev.Number, ev.Token.Mask())
 		return
 	}
 	r.told = max(r.told, ev.Version)
@@ -184,13 +194,16 @@ func (a *Auditor) TallyCount(name string, n int64) {
 // Findings compares the versions of records with those that the log told, and
 // returns all findings.
 func (a *Auditor) Findings() []Finding {
+	kept := *a // so that asking twice tells the same
+	a = &kept
+	a.found = slices.Clone(a.found)
 	for id, r := range a.records {
 		told := r.told
 		if r.archived && a.Engine && told != 0 {
 			told++ // archiving is no event
 		}
 		if told > r.version || a.Engine && told != 0 && told != r.version {
-			a.Report("versions", "%s has version %d, but its last event tells %d", id.Mask(), r.version, r.told)
+			a.reportOf(id, "versions", "%s has version %d, but its last event tells %d", id.Mask(), r.version, r.told)
 		}
 	}
 	if a.left > 0 {

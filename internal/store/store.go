@@ -105,8 +105,9 @@ type About struct {
 
 // Finding is one thing that an audit found wrong.
 type Finding struct {
-	Kind string // which rule is broken, such as "lane_index"
-	Text string
+	Kind  string // which rule is broken, such as "lane_index"
+	Text  string
+	Token dengxu.TokenID // that it is about, "" = none or many; to tell findings apart, and nobody's to see
 }
 
 // Now stands for the partition's time at the commit in the time fields of a

@@ -27,20 +27,35 @@ func callersHall() hall {
 	return h
 }
 
-// TestCallersShareALine: many counters call at once while people still come.
-// Everybody is called exactly once, and the numbers run from 1 without a gap.
+// TestCallersShareALine: many counters call at once while people still come, at
+// one server or at two that share a store. Everybody is called exactly once, and
+// the numbers run from 1 without a gap.
 func TestCallersShareALine(t *testing.T) {
 	t.Parallel()
-	const people = 10_000
-	c := serve(t)
-	callersHall().build(t, remote{c})
+	for name, ground := range grounds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, people := ground(t), 10_000
+			servers := []*client.Client{serve(t, url)}
+			if url != "" {
+				servers = append(servers, serve(t, url))
+				people = rounds(3000, 10_000)
+			}
+			shareALine(t, servers, people)
+		})
+	}
+}
+
+func shareALine(t *testing.T, servers []*client.Client, people int) {
+	t.Helper()
+	callersHall().build(t, remote{servers[0]})
 	var numbers, called tally
 	var first, rest sync.WaitGroup
 	join := func(wg *sync.WaitGroup, n int) {
 		for i := range callers {
 			wg.Go(func() {
-				for range share(n, i) {
-					ticket, err := c.Join(t.Context(), "main", dengxu.JoinRequest{})
+				for k := range share(n, i) {
+					ticket, err := servers[(i+k)%len(servers)].Join(t.Context(), "main", dengxu.JoinRequest{})
 					numbers.add(t, ticket.Number, err)
 				}
 			})
@@ -56,12 +71,16 @@ func TestCallersShareALine(t *testing.T) {
 	}()
 	var counters sync.WaitGroup
 	for i := range callers {
-		counters.Go(func() { callAll(t.Context(), t, c, dengxu.CounterID(fmt.Sprintf("c%d", i)), joined, &called) })
+		counters.Go(func() {
+			callAll(t.Context(), t, servers[i%len(servers)], dengxu.CounterID(fmt.Sprintf("c%d", i)), joined, &called)
+		})
 	}
 	counters.Wait()
 	numbers.once(t, "given", people)
 	called.once(t, "called", people)
-	auditLive(t, 0, c)
+	for _, c := range servers {
+		auditLive(t, 0, c)
+	}
 }
 
 // share is the part of n that falls to the i-th of the callers.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/dengxu/dengxu/client"
 	"github.com/dengxu/dengxu/internal/app"
+	"github.com/dengxu/dengxu/internal/redistest"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
 )
@@ -26,6 +27,7 @@ import (
 // The environment of a test binary that is to be a server instead.
 const (
 	childData   = "DENGXU_TORTURE_CHILD"
+	childStore  = "DENGXU_TORTURE_STORE" // "" = in the folder
 	childListen = "DENGXU_TORTURE_LISTEN"
 )
 
@@ -44,7 +46,7 @@ func serveAsChild(data string) int {
 	}()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	a, err := app.New(app.Options{
-		Listen: os.Getenv(childListen), Data: data, Bare: true, AdminKey: childKey, Logger: log,
+		Listen: os.Getenv(childListen), Data: data, StoreURL: os.Getenv(childStore), Bare: true, AdminKey: childKey, Logger: log,
 	})
 	if err == nil {
 		err = a.Run(ctx, func() { fmt.Println(readyLine) })
@@ -56,10 +58,11 @@ func serveAsChild(data string) int {
 	return 0
 }
 
-// child is a server process on a folder that a test kills and starts again at
-// the same address.
+// child is a server process on a folder, or on a store that others share, that a
+// test kills and starts again at the same address.
 type child struct {
 	data, addr string
+	store      string // "" = in the folder
 	http       *http.Client
 
 	mu    sync.Mutex // guards up and cmd
@@ -68,15 +71,24 @@ type child struct {
 	stdin io.Closer
 }
 
-// newChild starts the first process.
-func newChild(t *testing.T) *child {
+// grounds are what servers stand on that are killed. Redis goes on.
+var grounds = map[string]func(t *testing.T) (url string){
+	"pebblestore": func(*testing.T) string { return "" },
+	"redisstore": func(t *testing.T) string {
+		t.Helper()
+		return redistest.Start(t, redistest.Options{}).URL()
+	},
+}
+
+// newChild starts the first process, on a store of its own when url is "".
+func newChild(t *testing.T, url string) *child {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &child{
-		data: t.TempDir(), addr: listener.Addr().String(), up: make(chan struct{}),
+		data: t.TempDir(), store: url, addr: listener.Addr().String(), up: make(chan struct{}),
 		http: &http.Client{Transport: &http.Transport{MaxIdleConns: 256, MaxIdleConnsPerHost: 256}},
 	}
 	if err := listener.Close(); err != nil {
@@ -94,7 +106,7 @@ func newChild(t *testing.T) *child {
 func (c *child) start(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
-	cmd.Env = append(os.Environ(), childData+"="+c.data, childListen+"="+c.addr)
+	cmd.Env = append(os.Environ(), childData+"="+c.data, childStore+"="+c.store, childListen+"="+c.addr)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -158,9 +170,20 @@ func (c *child) client(t *testing.T, attempts int) *client.Client {
 	return cl
 }
 
-// audit reads the folder of the killed server.
+// audit reads the folder of the killed server, or the store that others may go
+// on with.
 func (c *child) audit(t *testing.T, seed uint64) {
 	t.Helper()
+	if c.store != "" {
+		found, err := app.Audit(t.Context(), app.Options{StoreURL: c.store})
+		if err != nil {
+			t.Fatalf("seed %d: audit of the store: %v", seed, err)
+		}
+		for _, f := range found {
+			t.Errorf("seed %d: audit of the store: %s: %s", seed, f.Kind, f.Text)
+		}
+		return
+	}
 	found, err := pebblestore.AuditDir(pebblestore.Options{Dir: filepath.Join(c.data, "store")}, store.Auditor{})
 	if err != nil {
 		t.Fatalf("seed %d: audit of the folder: %v", seed, err)

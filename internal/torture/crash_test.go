@@ -167,40 +167,63 @@ func (v *visitor) call(ctx context.Context) error {
 }
 
 // TestKilled: a server that is killed at random moments under load forgets
-// nothing that it acknowledged and gives no number twice. All of it is 100
-// kills, of five servers in turn.
+// nothing that it acknowledged and gives no number twice, also where two servers
+// share a store and are killed by turns. All of it is 100 kills on each ground,
+// of five servers or pairs.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	seeds(t, rounds(1, 5), func(t *testing.T, seed uint64) {
-		server := newChild(t)
-		crashHall().build(t, remote{server.client(t, 1)})
-		w := newWitness(t, seed)
-		ctx, cancel := context.WithCancel(t.Context())
-		var visitors sync.WaitGroup
-		for i := range crashClients {
-			v := &visitor{
-				Client: server.client(t, 1000), rng: dice(seed, uint64(i)), counter: dengxu.CounterID(crashCounter(i)), w: w,
-			}
-			visitors.Go(func() { v.work(ctx) })
-		}
-		w.killing(server, rounds(5, 20))
-		cancel()
-		visitors.Wait()
-		tokens, answers := w.snapshot()
-		w.check(tokens, everyone(t, server.client(t, 1)))
-		auditLive(t, seed, server.client(t, 1))
-		server.kill(t)
-		server.audit(t, seed)
-		t.Logf("seed %d: %d answers about %d tokens", seed, answers, len(tokens))
-	})
+	for name, ground := range grounds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seeds(t, rounds(1, 5), func(t *testing.T, seed uint64) {
+				url := ground(t)
+				servers := []*child{newChild(t, url)}
+				if url != "" {
+					servers = append(servers, newChild(t, url))
+				}
+				killed(t, seed, servers)
+			})
+		})
+	}
 }
 
-// killing kills the server n times while the visitors go on, and holds what it
-// knows after each start against what was acknowledged before the kill.
-func (w *witness) killing(server *child, n int) {
+// killed lets visitors come to servers that share a store while these are
+// killed.
+func killed(t *testing.T, seed uint64, servers []*child) {
+	t.Helper()
+	first := servers[0]
+	crashHall().build(t, remote{first.client(t, 1)})
+	w := newWitness(t, seed)
+	ctx, cancel := context.WithCancel(t.Context())
+	var visitors sync.WaitGroup
+	for i := range crashClients {
+		v := &visitor{
+			Client: servers[i%len(servers)].client(t, 1000), rng: dice(seed, uint64(i)), counter: dengxu.CounterID(crashCounter(i)), w: w,
+		}
+		visitors.Go(func() { v.work(ctx) })
+	}
+	w.killing(servers, rounds(6-len(servers), 20)) // an audit of a shared store takes its time
+	cancel()
+	visitors.Wait()
+	tokens, answers := w.snapshot()
+	for _, server := range servers {
+		w.check(tokens, everyone(t, server.client(t, 1)))
+		auditLive(t, seed, server.client(t, 1))
+	}
+	for _, server := range servers {
+		server.kill(t)
+	}
+	first.audit(t, seed)
+	t.Logf("seed %d: %d answers about %d tokens", seed, answers, len(tokens))
+}
+
+// killing kills servers n times by turns while the visitors go on, and holds
+// what one knows after each start against what was acknowledged before the kill.
+func (w *witness) killing(servers []*child, n int) {
 	w.t.Helper()
 	rng, answers := dice(w.seed, 1000), 0
 	for round := range n {
+		server := servers[round%len(servers)]
 		time.Sleep(time.Duration(100+rng.IntN(500)) * time.Millisecond) // a random moment, not a signal
 		auditLive(w.t, w.seed, server.client(w.t, 1))
 		server.kill(w.t)

@@ -9,9 +9,11 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/engine"
+	"github.com/dengxu/dengxu/internal/redistest"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/memstore"
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
+	"github.com/dengxu/dengxu/internal/store/redisstore"
 	"github.com/dengxu/dengxu/internal/store/storetest"
 )
 
@@ -22,6 +24,7 @@ var admin = engine.By{Kind: engine.Admin, Name: "key:admin", Scope: "admin", Pic
 var stores = map[string]func(t *testing.T, clock *storetest.Clock) store.Store{
 	"memstore":    openMemory,
 	"pebblestore": openPebble,
+	"redisstore":  openRedis,
 }
 
 // among is stores, and one of four partitions that several processes use.
@@ -34,6 +37,26 @@ func among() map[string]func(t *testing.T, clock *storetest.Clock) store.Store {
 func openFour(t *testing.T, clock *storetest.Clock) store.Store {
 	t.Helper()
 	return closed(t, memstore.New(memstore.Options{Wall: clock.Wall, Mono: clock.Mono, Partitions: 4, Shared: true}))
+}
+
+// onRedis is a store that another process can open too.
+type onRedis struct {
+	store.Store
+	open func(*testing.T) store.Store
+}
+
+func openRedis(t *testing.T, clock *storetest.Clock) store.Store {
+	t.Helper()
+	o := redisstore.Options{URL: redistest.Shared(t).URL(), Prefix: redistest.Prefix(t), Wall: clock.Wall, Mono: clock.Mono}
+	open := func(t *testing.T) store.Store {
+		t.Helper()
+		s, err := redisstore.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return closed(t, s)
+	}
+	return onRedis{open(t), open}
 }
 
 func openMemory(t *testing.T, clock *storetest.Clock) store.Store {

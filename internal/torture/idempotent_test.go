@@ -44,7 +44,16 @@ const repeats = 8
 // body under the key is refused.
 func TestKeysHaveOneEffect(t *testing.T) {
 	t.Parallel()
-	server := newChild(t)
+	for name, ground := range grounds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keysHaveOneEffect(t, newChild(t, ground(t)))
+		})
+	}
+}
+
+func keysHaveOneEffect(t *testing.T, server *child) {
+	t.Helper()
 	cases := operations()
 	described(t, server, cases)
 	runs := make([]*keyed, len(cases))

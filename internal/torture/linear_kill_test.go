@@ -41,7 +41,7 @@ func neverAgain(t *testing.T) *http.Client {
 func TestLinearizableAcrossKills(t *testing.T) {
 	t.Parallel()
 	seeds(t, rounds(4, 200), func(t *testing.T, seed uint64) {
-		server := newChild(t)
+		server := newChild(t, "")
 		server.http = neverAgain(t)
 		caller := outliving{remote{server.client(t, 1)}, server}
 		historyHall().build(t, caller)

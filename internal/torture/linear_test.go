@@ -17,23 +17,26 @@ func TestLinearizable(t *testing.T) {
 	for name, open := range among() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seeds(t, rounds(20, 200), func(t *testing.T, seed uint64) {
+			seeds(t, stored(name, 20, 200), func(t *testing.T, seed uint64) {
 				clock := storetest.NewClock()
 				faults := &lossy{Store: open(t, clock), rng: dice(seed, 0), off: true}
 				d := direct{openEngine(t, faults)}
 				historyHall().build(t, d)
-				faults.unknown, faults.down, faults.blind, faults.off = 0.02, 0.01, 0.01, false
+				beside := faults
 				h := newHistory(seed)
 				var c caller = d
 				if faults.About().Shared {
-					faults.off = true
-					c = &byTurns{callers: []caller{d, direct{openEngine(t, faults)}}}
-					faults.off = false
+					beside = faults.beside(t, dice(seed, 1))
+					c = &byTurns{callers: []caller{d, direct{openEngine(t, beside)}}}
+				}
+				for _, l := range []*lossy{faults, beside} {
+					l.unknown, l.down, l.blind, l.off = 0.02, 0.01, 0.01, false
 				}
 				stop := ticking(clock)
 				h.run(t.Context(), c, true)
 				stop()
 				faults.calm()
+				beside.calm()
 				h.ask(t.Context(), c)
 				h.over()
 				if h.lost == 0 || h.down == 0 {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"testing"
 
 	"github.com/dengxu/dengxu/internal/store"
 )
@@ -43,6 +44,16 @@ func yieldTo(turns int) {
 	for range turns {
 		runtime.Gosched()
 	}
+}
+
+// beside is the store as another process has it: where that opens it by
+// itself, with dice of its own.
+func (l *lossy) beside(t *testing.T, rng *rand.Rand) *lossy {
+	t.Helper()
+	if r, ok := l.Store.(onRedis); ok {
+		return &lossy{Store: r.open(t), rng: rng, off: true}
+	}
+	return l
 }
 
 // Commit is the store's, unless the dice say otherwise.

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/dengxu/dengxu/internal/redistest"
 	"github.com/dengxu/dengxu/internal/store/storetest"
 )
 
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) {
 	if data := os.Getenv(childData); data != "" {
 		os.Exit(serveAsChild(data))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(redistest.Main(m))
 }
 
 // rounds is how much of a test to do: a share of it, or all when the
@@ -26,6 +27,14 @@ func rounds(share, all int) int {
 		return all
 	}
 	return share
+}
+
+// stored is rounds over a store: one over a network has a quarter of the share.
+func stored(name string, share, all int) int {
+	if name == "redisstore" {
+		share = max(1, share/4)
+	}
+	return rounds(share, all)
 }
 
 // seeds runs a test once for each of n seeds. The seed stands in the subtest's

@@ -9,11 +9,11 @@ import (
 	"github.com/dengxu/dengxu/internal/app"
 )
 
-// serve runs a server in this process, over HTTP and pebble, for the duration
-// of the test.
-func serve(t *testing.T) *client.Client {
+// serve runs a server in this process, over HTTP and a store (pebble when url is
+// ""), for the duration of the test.
+func serve(t *testing.T, url string) *client.Client {
 	t.Helper()
-	a, err := app.New(app.Options{Listen: "127.0.0.1:0", Data: t.TempDir(), Bare: true, AdminKey: childKey})
+	a, err := app.New(app.Options{Listen: "127.0.0.1:0", Data: t.TempDir(), StoreURL: url, Bare: true, AdminKey: childKey})
 	if err == nil {
 		err = a.Start(t.Context())
 	}

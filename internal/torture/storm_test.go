@@ -40,7 +40,7 @@ func TestStorm(t *testing.T) {
 	for name, open := range among() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seeds(t, rounds(8, 200), func(t *testing.T, seed uint64) {
+			seeds(t, stored(name, 8, 200), func(t *testing.T, seed uint64) {
 				clock := storetest.NewClock()
 				faults := &lossy{Store: open(t, clock), rng: dice(seed, 0), off: true}
 				s := &storm{T: t, seed: seed, store: faults, clock: clock}
@@ -52,12 +52,24 @@ func TestStorm(t *testing.T) {
 				}
 				from.Epoch, from.Number = page.End.Epoch, page.End.Number
 				walkHall().build(t, direct{s.engines[0]})
-				s.engines = append(s.engines, openEngine(t, faults)) // another process
-				faults.unknown, faults.down, faults.blind, faults.off = 0.02, 0.01, 0.01, false
+				site, err := s.engines[0].Site(t.Context(), hallID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				today, err := dayNumber(site.Day)
+				if err != nil {
+					t.Fatal(err)
+				}
+				beside := faults.beside(t, dice(seed, 1))
+				s.engines = append(s.engines, openEngine(t, beside)) // another process
+				for _, l := range []*lossy{faults, beside} {
+					l.unknown, l.down, l.blind, l.off = 0.02, 0.01, 0.01, false
+				}
 				s.rage()
 				faults.calm()
+				beside.calm()
 				s.settle()
-				s.judge(from)
+				s.judge(from, today)
 			})
 		})
 	}
@@ -164,10 +176,11 @@ func (s *storm) settle() {
 	}
 }
 
-// judge reads the whole log and the whole store.
-func (s *storm) judge(from store.Cursor) {
+// judge reads the whole log since a cursor, when it was that day, and the whole
+// store.
+func (s *storm) judge(from store.Cursor, today int) {
 	s.Helper()
-	l := &ledger{T: s.T, seed: s.seed, tokens: make(map[dengxu.TokenID]*entry), next: make(map[byte]int)}
+	l := &ledger{T: s.T, seed: s.seed, tokens: make(map[dengxu.TokenID]*entry), next: make(map[byte]int), day: today}
 	for {
 		page, err := s.store.Events(s.Context(), from, 1000)
 		if err != nil || page.Reset {

@@ -12,13 +12,18 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// confirmAfter is how long after a finding everything is read again: a live
-// store changes while it is read, so only what is wrong twice counts.
-const confirmAfter = time.Second
+// confirmAfter is how long after a finding everything is read again, and
+// confirmations how often: a live store changes while it is read, so only what
+// is wrong each time counts. A token that joins behind one reading and leaves the
+// live ones within the next is missed by both.
+const (
+	confirmAfter  = time.Second
+	confirmations = 3
+)
 
 // Audit compares the indexes with the records of each partition, and the log
 // with both. It reads in pages, while commits go on; a finding is confirmed by
-// reading everything again a second later.
+// reading everything again, three times, a second apart.
 func (s *Store) Audit(ctx context.Context) ([]store.Finding, error) {
 	return s.AuditWith(ctx, store.Auditor{})
 }
@@ -55,24 +60,31 @@ func (s *Store) AuditWith(ctx context.Context, rules store.Auditor) ([]store.Fin
 
 // audit reads a partition, and again where something is wrong.
 func (p *part) audit(ctx context.Context, rules store.Auditor) ([]store.Finding, error) {
-	first := newComparison(p, rules)
-	if err := first.read(ctx); err != nil {
+	last := newComparison(p, rules)
+	if err := last.read(ctx); err != nil {
 		return nil, err
 	}
-	if first.clean() {
+	if last.clean() {
 		return nil, nil
 	}
-	select {
-	case <-time.After(confirmAfter):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	var found []store.Finding
+	for range confirmations {
+		select {
+		case <-time.After(confirmAfter):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		again := newComparison(p, rules)
+		again.suspect = last.different()
+		if err := again.read(ctx); err != nil {
+			return nil, err
+		}
+		if found = again.confirmed(last); len(found) == 0 {
+			return nil, nil
+		}
+		last = again
 	}
-	second := newComparison(p, rules)
-	second.suspect = first.different()
-	if err := second.read(ctx); err != nil {
-		return nil, err
-	}
-	return second.confirmed(first), nil
+	return found, nil
 }
 
 // eachEvent calls each for the events of the log.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -12,6 +13,7 @@ var dueExamples = []example{
 	{"what is due comes oldest first, and when the next one is", dueOrder},
 	{"a changed or archived record leaves no entry behind", dueChanges},
 	{"a limit cuts the entries short", dueLimit},
+	{"a token is due by any id", dueIDs},
 }
 
 func (k *kit) due(limit int) store.Due {
@@ -80,4 +82,14 @@ func dueLimit(k *kit) {
 	if d := k.due(3); d.Next != start+10 {
 		k.t.Errorf("after all three, the next is due in %d ms, want 10", d.Next-start)
 	}
+}
+
+// dueIDs has the first and the last id of the engine's form.
+func dueIDs(k *kit) {
+	start := k.clock.Now()
+	first, last := dengxu.TokenID(strings.Repeat("0", 27)), dengxu.TokenID(strings.Repeat("z", 27))
+	k.join(first, dueIn(0))
+	k.join(last, dueIn(0))
+	want := []store.DueEntry{{At: start, Token: first}, {At: start, Token: last}}
+	same(k.t, "both", store.Due{Now: start, Entries: want}, k.due(9))
 }
