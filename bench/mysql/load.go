@@ -7,10 +7,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -124,7 +125,7 @@ func (c *caller) dial(ctx context.Context) (err error) {
 		return err
 	}
 	c.answer.Reset(c.conn)
-	return c.conn.SetDeadline(c.last)
+	return nil
 }
 
 func (c *caller) close() {
@@ -145,14 +146,14 @@ func (c *caller) do(ctx context.Context, at time.Time, request []byte) sample {
 	if time.Now().After(c.last) {
 		return sample{took: time.Since(at), late: -1, failure: neverSent}
 	}
-	if err := c.exchange(ctx, request); err != nil {
-		c.close()
-		s.failure = noAnswer
-		if status, ok := errors.AsType[statusError](err); ok {
-			s.failure = status.Error()
-		}
-	}
+	err := c.exchange(ctx, request)
 	s.took = time.Since(at)
+	if refused, ok := errors.AsType[refusal](err); ok {
+		s.failure = refused.Error()
+	} else if err != nil {
+		c.close() // the next one dials again
+		s.failure = noAnswer
+	}
 	return s
 }
 
@@ -162,8 +163,8 @@ func (c *caller) exchange(ctx context.Context, request []byte) error {
 			return err
 		}
 	}
-	if wait := c.conn.SetDeadline(c.last); wait != nil {
-		return wait
+	if err := c.conn.SetDeadline(c.last); err != nil {
+		return err
 	}
 	if _, err := c.conn.Write(request); err != nil {
 		return err
@@ -171,14 +172,17 @@ func (c *caller) exchange(ctx context.Context, request []byte) error {
 	return c.read()
 }
 
-// statusError is an answer that is no success.
-type statusError int
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	text   string // how the answer begins
+}
 
-func (s statusError) Error() string {
-	if s == 204 {
-		return "204, nobody there"
+func (r refusal) Error() string {
+	if r.status == http.StatusNoContent {
+		return "204 nobody waits"
 	}
-	return strconv.Itoa(int(s))
+	return strings.TrimSpace(fmt.Sprint(r.status, " ", r.text))
 }
 
 // read reads one answer, as far as it must be understood.
@@ -212,13 +216,18 @@ func (c *caller) read() error {
 			return errors.New("an answer in chunks")
 		}
 	}
-	if _, err := io.CopyN(io.Discard, c.answer, int64(size)); err != nil {
+	begin, err := c.answer.Peek(min(size, 80))
+	if err != nil {
 		return err
 	}
-	if status != 200 && status != 201 {
-		return statusError(status)
+	var refused error
+	if status != http.StatusOK && status != http.StatusCreated {
+		refused = refusal{status, string(begin)}
 	}
-	return nil
+	if _, err := c.answer.Discard(size); err != nil {
+		return err
+	}
+	return refused
 }
 
 // ownCPU is the processor time of this process, which is the generator's.

@@ -86,7 +86,7 @@ func (m *mariaDB) create(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing is left to be said
 	if err := m.Await(ctx, func() error { return db.PingContext(ctx) }); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dengxu/dengxu/bench/internal/rig"
@@ -34,8 +35,8 @@ type part struct {
 
 // end stops what was started, the last first.
 func (s *system) end() {
-	for i := len(s.ends) - 1; i >= 0; i-- {
-		s.ends[i]()
+	for _, end := range slices.Backward(s.ends) {
+		end()
 	}
 	s.ends = nil
 }
@@ -135,7 +136,7 @@ func (s *system) startTable(ctx context.Context, dir string) error {
 		s.end()
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self)
+	cmd := exec.CommandContext(ctx, self) //nolint:gosec // this program
 	cmd.Env = append(os.Environ(), tableDSN+"="+db.dsn, tableAddr+"="+addr)
 	p, err := rig.Start(cmd)
 	if err != nil {

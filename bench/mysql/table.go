@@ -26,6 +26,9 @@ func isTable() bool { return os.Getenv(tableDSN) != "" }
 // the same lock and cost the database more to look after.
 const pool = 64
 
+// tries is how often a call begins anew when the database says so.
+const tries = 4
+
 // States of a row.
 const (
 	waiting = iota
@@ -45,7 +48,7 @@ func serveTable(ctx context.Context, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nobody waits any more
 	db.SetMaxOpenConns(pool)
 	db.SetMaxIdleConns(pool)
 	t := &table{db}
@@ -98,7 +101,7 @@ func (t *table) join(w http.ResponseWriter, r *http.Request) {
 func (t *table) callNext(w http.ResponseWriter, r *http.Request) {
 	var called token
 	var err error
-	for range 4 {
+	for range tries {
 		called, err = t.call(r.Context(), r.PathValue("queue"), r.PathValue("counter"))
 		if !again(err) {
 			break
@@ -121,8 +124,9 @@ func again(err error) bool {
 	return ok && (refused.Number == 1213 || refused.Number == 1205)
 }
 
-// call completes what the counter has and calls the first one that waits. The
-// lock that all callers want is taken as late as can be.
+// call calls the first one that waits and completes what the counter has. The
+// lock that all callers want comes first: in the other order the database finds
+// deadlocks, several a hundred calls when there are many.
 func (t *table) call(ctx context.Context, queue, counter string) (token, error) {
 	called := token{State: "calling", CounterID: counter}
 	tx, err := t.db.BeginTx(ctx, nil)
@@ -130,14 +134,14 @@ func (t *table) call(ctx context.Context, queue, counter string) (token, error) 
 		return called, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after the commit
-	_, err = tx.ExecContext(ctx, "UPDATE token SET state = ?, completed_at = NOW(3) WHERE counter_id = ? AND state = ?",
-		completed, counter, calling)
-	if err != nil {
-		return called, err
-	}
 	err = tx.QueryRowContext(ctx,
 		"SELECT number, business_id, name, phone FROM token WHERE queue_id = ? AND state = ? ORDER BY number LIMIT 1 FOR UPDATE",
 		queue, waiting).Scan(&called.Number, &called.BusinessID, &called.Name, &called.Phone)
+	if err != nil {
+		return called, err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE token SET state = ?, completed_at = NOW(3) WHERE counter_id = ? AND state = ?",
+		completed, counter, calling)
 	if err != nil {
 		return called, err
 	}

@@ -37,7 +37,7 @@ func (b *bench) memory(ctx context.Context) (err error) {
 		return err
 	}
 	c := asynq.NewClient(b.asynqRedis())
-	defer c.Close()
+	defer func() { _ = c.Close() }() // its work was checked
 	theirs, err := b.grown(func() error {
 		_, err := b.enqueueAll(ctx, c, b.resident)
 		return err

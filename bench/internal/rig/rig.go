@@ -90,9 +90,26 @@ func (t *Table) Print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
+// Crowded says in words that others use the machine, or "".
+func Crowded() string {
+	const quiet = 2 // a run by itself reaches that, little by little
+	text, err := os.ReadFile("/proc/loadavg")
+	var load float64
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &load)
+	}
+	if err != nil || load < quiet {
+		return ""
+	}
+	return fmt.Sprintf("others use this machine (load %.1f): what follows says little", load)
+}
+
 // Main runs a program of this module: flags first, until it is interrupted.
 func Main(do func(ctx context.Context, out io.Writer) error) {
 	flag.Parse()
+	if warning := Crowded(); warning != "" {
+		fmt.Fprintln(os.Stderr, warning)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := do(ctx, os.Stdout)
 	stop()
