@@ -171,6 +171,7 @@ func (p *part) compare(ctx context.Context) (lostNow, error) {
 	}
 	gone := p.recent.gone(known)
 	lost.events = int64(len(gone))
+	var calls []answered
 	for _, a := range gone {
 		if a.joined {
 			lost.joins++
@@ -178,18 +179,51 @@ func (p *part) compare(ctx context.Context) (lostNow, error) {
 		if a.series != "" {
 			lost.numbers[a.series] = append(lost.numbers[a.series], a.number)
 		}
-		if !a.called {
-			continue
+		if a.called {
+			calls = append(calls, a)
 		}
-		t, err := p.there(ctx, a.id)
+	}
+	for page := range slices.Chunk(calls, 500) {
+		n, err := p.notThere(ctx, page)
 		if err != nil {
 			return lost, err
 		}
-		if t != nil && t.Counter != a.counter {
-			lost.calls++
-		}
+		lost.calls += n
 	}
 	return lost, nil
+}
+
+// notThere counts the lost calls whose tokens are there, and not at the counter
+// that called them.
+func (p *part) notThere(ctx context.Context, calls []answered) (n int64, err error) {
+	ids := make([]string, len(calls))
+	for i, a := range calls {
+		ids[i] = packID(a.id)
+	}
+	for _, key := range []int{keyLive, keyEnded} {
+		var records []rueidis.RedisMessage
+		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) (_ []byte, err error) {
+			records, err = c.Do(ctx, c.B().Hmget().Key(p.keys[key-1]).Field(ids...).Build()).ToArray()
+			return nil, err
+		})
+		if err != nil {
+			return 0, err
+		}
+		for i := range records {
+			rec, err := records[i].AsBytes()
+			if err != nil {
+				continue // it is not there
+			}
+			t, err := decodeRecord(ids[i], rec)
+			if err != nil {
+				return 0, err
+			}
+			if t.Counter != calls[i].counter {
+				n++
+			}
+		}
+	}
+	return n, nil
 }
 
 // knownCalls is the last call of each slot that the server has.
@@ -209,27 +243,6 @@ func (p *part) knownCalls(ctx context.Context) (map[*slot]int64, error) {
 		return nil, err
 	})
 	return known, err
-}
-
-// there reads a token, wherever it is.
-func (p *part) there(ctx context.Context, id dengxu.TokenID) (*store.Token, error) {
-	packed := packID(id)
-	for _, key := range []int{keyLive, keyEnded, keyArchive} {
-		rec, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-			b, err := c.Do(ctx, c.B().Hget().Key(p.keys[key-1]).Field(packed).Build()).AsBytes()
-			if rueidis.IsRedisNil(err) {
-				return nil, nil
-			}
-			return b, err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if rec != nil {
-			return decodeRecord(packed, rec)
-		}
-	}
-	return nil, nil
 }
 
 // fence makes this process and the server agree on the epoch and the numbers.
