@@ -371,16 +371,6 @@ func TestCloseUnderLoad(t *testing.T) {
 	}
 }
 
-// TestEvictionIsRefused opens no store where Redis may forget people.
-func TestEvictionIsRefused(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t, redistest.Options{MaxMemory: "100mb", Policy: "allkeys-lru"})
-	_, err := redisstore.Open(t.Context(), redisstore.Options{URL: server.URL()})
-	if err == nil || !strings.Contains(err.Error(), "maxmemory-policy") || !strings.Contains(err.Error(), "noeviction") {
-		t.Errorf("open: %v", err)
-	}
-}
-
 // TestIdle counts what a store asks that nobody uses.
 func TestIdle(t *testing.T) {
 	t.Parallel()

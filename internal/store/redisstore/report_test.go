@@ -97,3 +97,13 @@ func TestClusterCoverageIsWarnedOf(t *testing.T) {
 		t.Errorf("of three masters, warned of %v", warned)
 	}
 }
+
+// TestEvictionIsRefused opens no store where Redis may forget people.
+func TestEvictionIsRefused(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{MaxMemory: "100mb", Policy: "allkeys-lru"})
+	_, err := redisstore.Open(t.Context(), redisstore.Options{URL: server.URL()})
+	if err == nil || !strings.Contains(err.Error(), "maxmemory-policy") || !strings.Contains(err.Error(), "noeviction") {
+		t.Errorf("open: %v", err)
+	}
+}
