@@ -45,7 +45,7 @@ func Export(ctx context.Context, w io.Writer, s store.Store, o ExportOptions) (T
 	}
 	for p := range about.Partitions {
 		x.partition = p
-		if err := x.export(ctx, store.Partition(p)); err != nil { //nolint:gosec // at most 256
+		if err := x.export(ctx, store.Partition(p)); err != nil {
 			return x.totals, fmt.Errorf("partition %d: %w", p, coded(err))
 		}
 	}

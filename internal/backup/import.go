@@ -130,7 +130,7 @@ func (p *plan) home(from int, r *store.Row) (store.Partition, bool) {
 	case r.Kind == store.RowDoc || p.parts == 1:
 		return 0, true
 	}
-	return store.Partition(from), p.header != nil && p.header.Partitions == p.parts //nolint:gosec // at most 256
+	return store.Partition(from), p.header != nil && p.header.Partitions == p.parts
 }
 
 // importer is an import on its way.
@@ -143,9 +143,8 @@ type importer struct {
 	marks map[store.Partition]*marker
 	keep  map[store.DocKey]bool // documents that are left as they are
 
-	rows    map[store.Partition][]store.Row // that wait to be loaded
-	waiting int
-	loaded  int
+	rows   map[store.Partition][]store.Row // that wait to be loaded
+	loaded int
 }
 
 // atOnce is how many rows are loaded together: what a script of Redis puts in

@@ -39,15 +39,26 @@ var kinds = map[string]func(t *testing.T, c *storetest.Clock) store.Store{
 		return memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono, Partitions: 5})
 	},
 	"pebble": func(t *testing.T, c *storetest.Clock) store.Store {
+		t.Helper()
 		s, err := pebblestore.Open(pebblestore.Options{Dir: "data", FS: vfs.NewMem(), Wall: c.Wall, Mono: c.Mono})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	},
-	"redis":      openRedis(func(t *testing.T) string { return redistest.Shared(t).URL() }, 1),
-	"redis of 3": openRedis(func(t *testing.T) string { return redistest.Shared(t).URL() }, 3),
-	"cluster":    openRedis(func(t *testing.T) string { return redistest.SharedCluster(t).URL() }, 6),
+	"redis":      openRedis(alone, 1),
+	"redis of 3": openRedis(alone, 3),
+	"cluster":    openRedis(inCluster, 6),
+}
+
+func alone(t *testing.T) string {
+	t.Helper()
+	return redistest.Shared(t).URL()
+}
+
+func inCluster(t *testing.T) string {
+	t.Helper()
+	return redistest.SharedCluster(t).URL()
 }
 
 func openRedis(url func(*testing.T) string, parts int) func(t *testing.T, c *storetest.Clock) store.Store {
@@ -214,7 +225,7 @@ func alike(t *testing.T, want, got map[string]store.Row) {
 func (h *hall) onlyOf(site string, rows map[string]store.Row) map[string]store.Row {
 	of := maps.Clone(rows)
 	maps.DeleteFunc(of, func(_ string, r store.Row) bool {
-		switch r.Kind {
+		switch r.Kind { //nolint:exhaustive // the others say their site
 		case store.RowTally:
 			return !strings.HasPrefix(r.Count.Name, store.JoinsTally("")+site+"-")
 		case store.RowMark:

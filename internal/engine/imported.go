@@ -91,7 +91,7 @@ func (m *imported) homes(p store.Partition) []store.Partition {
 	for i := range m.named {
 		named := m.named[i].Load()
 		if i != int(p) && named != nil && slices.Contains(*named, int(p)) {
-			homes = append(homes, store.Partition(i)) //nolint:gosec // at most 256
+			homes = append(homes, store.Partition(i))
 		}
 	}
 	return homes

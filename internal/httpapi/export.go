@@ -31,7 +31,7 @@ func bindExport(s *server, r *route) {
 	huma.Register(s.api, o, func(ctx context.Context, p *exportQuery) (*streamed, error) {
 		c := callOf(ctx)
 		if p.Site != "" {
-			if _, err := s.engine.Site(c.ctx, p.Site); err != nil {
+			if _, err := s.engine.Site(ctx, p.Site); err != nil {
 				return nil, c.problem(err)
 			}
 		}

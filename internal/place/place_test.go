@@ -58,7 +58,7 @@ func get(t *testing.T, at string, in io.Reader) string {
 }
 
 // TestPlaces: a file is at its place when it was committed, and nothing else is.
-func TestPlaces(t *testing.T) {
+func TestPlaces(t *testing.T) { //nolint:paralleltest // the SDK of S3 reads the environment
 	dir := t.TempDir()
 	s3 := newS3(t)
 	for what, at := range map[string]string{

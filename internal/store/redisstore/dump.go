@@ -25,8 +25,14 @@ var scanned = []struct {
 	key   int64
 	match string
 }{
-	{keyLive, "*"}, {keyEnded, "*"}, {keyArchive, "*"}, {keyState, "n*"},
-	{keyMarks, "*"}, {keyOps, "*"}, {keyOps + 1, "*"}, {keyDocs, "*"},
+	{keyLive, "*"},
+	{keyEnded, "*"},
+	{keyArchive, "*"},
+	{keyState, "n*"},
+	{keyMarks, "*"},
+	{keyOps, "*"},
+	{keyOps + 1, "*"},
+	{keyDocs, "*"},
 }
 
 // Dump yields every row of a partition as of its beginning.
@@ -78,7 +84,7 @@ func (d *dumping) ask(ctx context.Context, what string, key int64, cursor, match
 	w.fieldText("cursor", cursor)
 	w.fieldText("match", match)
 	w.fieldInt("taken", d.taken)
-	w.fieldInt("event", int64(d.end.Number)) //nolint:gosec // 48 bits
+	w.fieldInt("event", int64(d.end.Number))
 	reply, err := d.p.read(ctx, d.p.s.scripts.dump, string(w.buf))
 	if err != nil {
 		return nil, fmt.Errorf("dump partition %d: %w", d.p.id, err)
@@ -96,7 +102,7 @@ func (d *dumping) ask(ctx context.Context, what string, key int64, cursor, match
 	default:
 		return nil, fmt.Errorf("dump script answers %q: %w", word, store.ErrDamaged)
 	}
-	epoch := uint64(u.int()) //nolint:gosec // 48 bits
+	epoch := uint64(u.int())
 	if what == "begin" {
 		d.end = store.Cursor{Partition: d.p.id, Epoch: epoch}
 	} else if epoch != d.end.Epoch {
@@ -111,7 +117,7 @@ func (d *dumping) begin(ctx context.Context) error {
 		return err
 	}
 	u.array()
-	n := &store.Numbers{Arrival: uint64(u.int()), Call: uint64(u.int()), Event: uint64(u.int()), Now: u.int()} //nolint:gosec // 48 bits
+	n := &store.Numbers{Arrival: uint64(u.int()), Call: uint64(u.int()), Event: uint64(u.int()), Now: u.int()}
 	if u.err != nil {
 		return u.err
 	}
@@ -244,7 +250,7 @@ func (d *dumping) row(key int64, field, value string) (store.Row, error) {
 // countRow reads a tally or a series.
 func countRow(field, value string) (store.Row, error) {
 	r := &reader{buf: []byte(value), ok: true}
-	c := &store.Count{Day: int(int32(r.number(4))), N: int64(r.number(6))} //nolint:gosec // as written
+	c := &store.Count{Day: int(int32(r.number(4))), N: int64(r.number(6))}
 	if !r.ok {
 		return store.Row{}, damagedCell("count")
 	}
@@ -261,7 +267,7 @@ func (d *dumping) op(field, value string) (store.Row, error) {
 	r := &reader{buf: []byte(value), ok: true}
 	op := &ledger.OpRecord{Expires: r.time()}
 	copy(op.Hash[:], r.take(len(op.Hash)))
-	op.Note, op.Picked = r.text(1), int(r.number(1)) //nolint:gosec // one byte
+	op.Note, op.Picked = r.text(1), int(r.number(1))
 	for ids := (&reader{buf: []byte(r.text(2)), ok: r.ok}); ids.ok && len(ids.buf) > 0; {
 		op.Tokens = append(op.Tokens, unpackID(ids.text(1)))
 		r.ok = ids.ok

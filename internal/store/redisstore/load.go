@@ -127,17 +127,17 @@ func (p *part) packRows(rows []store.Row) (string, error) {
 	}
 	w := &packer{}
 	w.fields(11)
-	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
+	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.text("fields")
 	l.need.pack(w)
 	w.text("after")
 	if l.numbers.After == nil {
 		w.no()
 	} else {
-		w.int(int64(*l.numbers.After)) //nolint:gosec // 40 bits
+		w.int(int64(*l.numbers.After))
 	}
-	w.fieldInt("arrival", int64(l.numbers.Arrival)) //nolint:gosec // 40 bits
-	w.fieldInt("call", int64(l.numbers.Call))       //nolint:gosec // 40 bits
+	w.fieldInt("arrival", int64(l.numbers.Arrival))
+	w.fieldInt("call", int64(l.numbers.Call))
 	w.fieldInt("now", l.numbers.Now)
 	for _, part := range []struct {
 		name string
@@ -188,7 +188,7 @@ func (l *loading) add(r *store.Row) error {
 		l.docs.n++
 		l.docs.array(4)
 		l.docs.text(packKey(r.Doc.Key))
-		l.docs.int(int64(r.Doc.Version)) //nolint:gosec // versions are small
+		l.docs.int(int64(r.Doc.Version))
 		l.docs.int(r.Doc.Due)
 		l.docs.bytes(store.AppendDoc(nil, &store.Doc{Site: r.Doc.Site, Body: r.Doc.Body}))
 	}
@@ -209,14 +209,14 @@ func (l *loading) token(r *store.Row) {
 	l.tokens.n++
 	w.fields(18)
 	w.fieldText("id", id)
-	w.fieldInt("version", int64(t.Version)) //nolint:gosec // versions are small
+	w.fieldInt("version", int64(t.Version))
 	ix := t.Indexes()
 	w.fieldInt("flags", flags(&ix, t.State))
 	w.fieldInt("state", stateCode(t.State))
 	w.fieldInt("place", t.Place)
-	w.fieldInt("arrival", int64(t.Arrival)) //nolint:gosec // 40 bits
-	w.fieldInt("seq", int64(t.Seq))         //nolint:gosec // 40 bits
-	w.fieldInt("call", int64(t.CallNo))     //nolint:gosec // 40 bits
+	w.fieldInt("arrival", int64(t.Arrival))
+	w.fieldInt("seq", int64(t.Seq))
+	w.fieldInt("call", int64(t.CallNo))
 	w.fieldInt("number", t.Number)
 	w.fieldInt("due", t.Due)
 	w.fieldText("line", packLine(t.Line()))
@@ -259,10 +259,10 @@ func (l *loading) op(m *store.Memory) error {
 		return fmt.Errorf("redisstore: operation %s is too large", m.Name)
 	}
 	var expires [8]byte
-	binary.BigEndian.PutUint64(expires[:], uint64(op.Expires)) //nolint:gosec // 48 bits
+	binary.BigEndian.PutUint64(expires[:], uint64(op.Expires))
 	value := append(expires[2:8:8], op.Hash[:]...)
-	value = append(append(value, byte(len(op.Note))), op.Note...)                           //nolint:gosec // checked above
-	value = binary.BigEndian.AppendUint16(append(value, byte(op.Picked)), uint16(len(ids))) //nolint:gosec // as above
+	value = append(append(value, byte(len(op.Note))), op.Note...)
+	value = binary.BigEndian.AppendUint16(append(value, byte(op.Picked)), uint16(len(ids)))
 	value = append(value, ids...)
 	l.ops.n++
 	l.ops.array(3)

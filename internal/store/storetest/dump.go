@@ -191,7 +191,7 @@ func dumpDiffers(k *kit) {
 	rows := k.filled()
 	before := k.dump(k.s)
 	for i, r := range rows {
-		switch r.Kind {
+		switch r.Kind { //nolint:exhaustive // the others do not matter here
 		case store.RowToken, store.RowArchived:
 			t := *r.Token
 			t.Name += "?"
@@ -365,7 +365,7 @@ func checkMoment(t *testing.T, rows []store.Row, base uint64) {
 	for i := range rows {
 		r := &rows[i]
 		count[r.Kind]++
-		switch r.Kind {
+		switch r.Kind { //nolint:exhaustive // the others do not matter here
 		case store.RowTally:
 			tally = r.Count.N
 		case store.RowSeries:
@@ -375,7 +375,7 @@ func checkMoment(t *testing.T, rows []store.Row, base uint64) {
 	n := rows[0].Numbers
 	joins := count[store.RowToken] + count[store.RowArchived] - base
 	for what, got := range map[string]uint64{
-		"arrivals": n.Arrival - base, "events": n.Event - base, "tally": uint64(tally), "series": uint64(series), //nolint:gosec // counts
+		"arrivals": n.Arrival - base, "events": n.Event - base, "tally": uint64(tally), "series": uint64(series),
 		"operations": count[store.RowOp], "marks": count[store.RowMark], "documents": count[store.RowDoc],
 	} {
 		if got != joins {
