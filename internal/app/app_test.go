@@ -17,10 +17,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/redistest"
 	"github.com/dengxu/dengxu/internal/store/memstore"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Connections to nodes that left a cluster are closed 5 s later, whether
+	// the client is closed or not.
+	goleak.VerifyTestMain(redistest.Main(m), goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
+}
 
 const testKey = "an-admin-key-for-tests"
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/redistest"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/memstore"
 )
@@ -19,16 +20,43 @@ type lasting struct{ store.Store }
 
 func (lasting) Close() error { return nil }
 
-// pair starts two servers on one store of four partitions.
-func pair(t *testing.T) (a, b *App) {
+// pairs are stores of four partitions that two servers share.
+var pairs = map[string]func(t *testing.T) (a, b Options){
+	"memory": func(t *testing.T) (a, b Options) {
+		t.Helper()
+		s := memstore.New(memstore.Options{Partitions: 4, Shared: true})
+		t.Cleanup(func() { s.Close() })
+		return Options{Store: lasting{s}}, Options{Store: lasting{s}}
+	},
+	"redis": func(t *testing.T) (a, b Options) {
+		t.Helper()
+		o := Options{StoreURL: redistest.Shared(t).URL() + "?partitions=4&prefix=" + redistest.Prefix(t)}
+		return o, o
+	},
+	"cluster": func(t *testing.T) (a, b Options) {
+		t.Helper()
+		o := Options{StoreURL: redistest.SharedCluster(t).URL() + "?partitions=4&prefix=" + redistest.Prefix(t)}
+		return o, o
+	},
+}
+
+// onPairs runs a test with two servers on each shared store.
+func onPairs(t *testing.T, test func(t *testing.T, a, b *App)) {
 	t.Helper()
-	s := memstore.New(memstore.Options{Partitions: 4, Shared: true})
-	t.Cleanup(func() { s.Close() })
-	a = start(t, Options{Store: lasting{s}, Bare: true, AdminKey: testKey})
-	t.Cleanup(func() { stop(t, a) })
-	b = start(t, Options{Store: lasting{s}, Bare: true, AdminKey: testKey})
-	t.Cleanup(func() { stop(t, b) })
-	return a, b
+	for name, options := range pairs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var both [2]*App
+			oa, ob := options(t)
+			for i, o := range []Options{oa, ob} {
+				o.Bare, o.AdminKey = true, testKey
+				server := start(t, o)
+				t.Cleanup(func() { stop(t, server) })
+				both[i] = server
+			}
+			test(t, both[0], both[1])
+		})
+	}
 }
 
 // must asks as the admin and decodes the answer.
@@ -103,7 +131,11 @@ func waitFor(t *testing.T, lines <-chan string, text string) {
 // what the other does.
 func TestTwoServersServeOneQueue(t *testing.T) {
 	t.Parallel()
-	a, b := pair(t)
+	onPairs(t, twoServersServeOneQueue)
+}
+
+func twoServersServeOneQueue(t *testing.T, a, b *App) {
+	t.Helper()
 	for _, site := range []string{"north", "south", "east"} {
 		must[dengxu.SiteView](t, a, "PUT", "/site/"+site, `{"time_zone":"UTC"}`)
 		must[dengxu.QueueView](t, a, "PUT", "/queue/"+site, `{"site":"`+site+`"}`)
@@ -133,7 +165,11 @@ func TestTwoServersServeOneQueue(t *testing.T) {
 // TestAKeyRevokedOnOneServerIsRefusedByTheOther as soon as the hint has come.
 func TestAKeyRevokedOnOneServerIsRefusedByTheOther(t *testing.T) {
 	t.Parallel()
-	a, b := pair(t)
+	onPairs(t, revoked)
+}
+
+func revoked(t *testing.T, a, b *App) {
+	t.Helper()
 	key := must[dengxu.KeyView](t, a, "PUT", "/key/front", `{"role":"operator"}`)
 	if status, text := ask(t, "GET", b.URL()+"/sites", key.Secret, ""); status != 200 {
 		t.Fatalf("a new key: %d %s", status, text)
@@ -141,14 +177,48 @@ func TestAKeyRevokedOnOneServerIsRefusedByTheOther(t *testing.T) {
 	if status, text := ask(t, "DELETE", a.URL()+"/key/front", testKey, ""); status != 204 {
 		t.Fatalf("revoke: %d %s", status, text)
 	}
-	revoked := time.Now()
+	since := time.Now()
 	for {
 		status, _ := ask(t, "GET", b.URL()+"/sites", key.Secret, "")
 		if status == 401 {
 			return
 		}
-		if time.Since(revoked) > 2*time.Second {
+		if time.Since(since) > 2*time.Second {
 			t.Fatalf("the key is still taken after 2 s: %d", status)
+		}
+	}
+}
+
+// TestTimersOfTwoServers: what is called on either is missed on time, whichever
+// of them looks after its partition, and both tell.
+func TestTimersOfTwoServers(t *testing.T) {
+	t.Parallel()
+	onPairs(t, timersOfTwoServers)
+}
+
+func timersOfTwoServers(t *testing.T, a, b *App) {
+	t.Helper()
+	const deadline, late = time.Second, 3 * time.Second
+	for i, site := range []string{"north", "south", "east", "west"} {
+		must[dengxu.SiteView](t, a, "PUT", "/site/"+site, `{"time_zone":"UTC"}`)
+		must[dengxu.QueueView](t, a, "PUT", "/queue/"+site, `{"site":"`+site+`","call_timeout_seconds":1,"missed":{"policy":"keep"}}`)
+		must[dengxu.CounterView](t, a, "PUT", "/counter/"+site, `{"site":"`+site+`","queues":["`+site+`"]}`)
+		caller, other := a, b
+		if i%2 == 1 {
+			caller, other = b, a
+		}
+		ticket := must[dengxu.Ticket](t, other, "POST", "/queue/"+site+"/join", `{}`)
+		position := sse(t, other.URL()+"/queue/token/"+string(ticket.ID)+"/stream")
+		waitFor(t, position, `"waiting"`)
+		called := time.Now()
+		must[dengxu.Token](t, caller, "POST", "/counter/"+site+"/call_next", `{}`)
+		waitFor(t, position, `"missed"`)
+		// The call was a moment after called, so that this is no sooner than its time.
+		if took := time.Since(called); took < deadline || took > late {
+			t.Errorf("%s: missed after %v", site, took)
+		}
+		if token := must[dengxu.Token](t, caller, "GET", "/token/"+string(ticket.ID), ""); token.State != dengxu.StateMissed {
+			t.Errorf("%s: it is %s where it was called", site, token.State)
 		}
 	}
 }
