@@ -25,6 +25,8 @@ var (
 	rate  = flag.Int("rate", full.rate, "requests a second of the story, half of them joins, half calls")
 	conns = flag.Int("conns", full.conns, "connections that they come over")
 	lasts = flag.Duration("lasts", full.lasts, "how long the story lasts")
+	step  = flag.Duration("step", full.step, "how long each rate of the search for the highest lasts")
+	most  = flag.Int("most", full.highest, "the highest rate that is tried")
 	only  = flag.String("only", "", "names of systems, with commas: table, everysec, always, embedded")
 )
 
@@ -35,7 +37,7 @@ func main() {
 	}
 	rig.Main(func(ctx context.Context, out io.Writer) error {
 		p := full
-		p.rate, p.conns, p.lasts = *rate, *conns, *lasts
+		p.rate, p.conns, p.lasts, p.step, p.highest = *rate, *conns, *lasts, *step, *most
 		if *quick {
 			p = short
 		}

@@ -50,13 +50,13 @@ func report(out io.Writer, p plan, accounts []*account) {
 	fmt.Fprintf(out, "The highest rate that holds: P99 below %s, success at least %s:\n\n", rig.Short(heldP99), percent(heldShare))
 	t = rig.NewTable("system", "holds, a second", "does not hold any more")
 	for _, a := range accounts {
-		t.Add(a.name, most(a.held), most(a.broke))
+		t.Add(a.name, shown(a.held), shown(a.broke))
 	}
 	t.Print(out)
 	reportBreak(out, p, accounts)
 }
 
-func most(rate int) string {
+func shown(rate int) string {
 	if rate == 0 {
 		return "none that was tried"
 	}
