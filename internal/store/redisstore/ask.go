@@ -121,7 +121,7 @@ func packRank(p *packer, r *store.RankAsk) {
 	p.fieldText("class", r.Member.Lane.Class)
 	p.fieldInt("k", int64(r.Member.Lane.K))
 	p.fieldInt("place", r.Member.Key.Place)
-	p.fieldInt("seq", int64(min(r.Member.Key.Seq, 1<<48))) //nolint:gosec // capped
+	p.fieldInt("seq", int64(min(r.Member.Key.Seq, 1<<48)))
 	p.fieldText("key", sightKey(r.Classes, store.BoundClass(r.Member.Lane)))
 }
 
@@ -230,7 +230,7 @@ func readLine(u *unpacker) store.LineView {
 		v.Lanes = append(v.Lanes, store.LaneView{
 			Lane: order.Lane{Class: u.text(), Group: u.text(), K: int(u.int())},
 			Len:  int(u.int()),
-			Head: order.Key{Place: u.int(), Seq: uint64(u.int())}, //nolint:gosec // 48 bits
+			Head: order.Key{Place: u.int(), Seq: uint64(u.int())},
 		})
 	}
 	return v
@@ -264,7 +264,7 @@ func readAfter(u *unpacker, a *store.AfterAsk, now int64) order.Placed {
 		for range u.array() {
 			b := u.bytes()
 			if len(b) == 12 {
-				keys = append(keys, order.Key{Place: int64(big(b[:6])), Seq: big(b[6:])}) //nolint:gosec // 48 bits
+				keys = append(keys, order.Key{Place: int64(big(b[:6])), Seq: big(b[6:])})
 			}
 		}
 		whole = whole && len(keys) < glimpse(a)

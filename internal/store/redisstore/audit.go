@@ -36,7 +36,7 @@ func AuditURL(ctx context.Context, o Options, rules store.Auditor) (found []stor
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close() //nolint:errcheck // it never fails
+	defer s.Close() //nolint:errcheck,contextcheck // it never fails, and says good-bye although ctx has ended
 	rules.Engine = true
 	return s.AuditWith(ctx, rules)
 }
@@ -45,7 +45,7 @@ func AuditURL(ctx context.Context, o Options, rules store.Auditor) (found []stor
 func (s *Store) AuditWith(ctx context.Context, rules store.Auditor) ([]store.Finding, error) {
 	var all []store.Finding
 	for i := range s.parts {
-		p, err := s.ready(ctx, store.Partition(i)) //nolint:gosec // at most 256
+		p, err := s.ready(ctx, store.Partition(i))
 		if err != nil {
 			return nil, err
 		}

@@ -126,12 +126,12 @@ func packExpectation(p *packer, c cells, x store.Expectation) {
 		c.doc(x.Key)
 		kind("doc", 2)
 		p.text("v" + packKey(x.Key))
-		p.int(int64(x.Version)) //nolint:gosec // versions are small
+		p.int(int64(x.Version))
 	case store.TokenAt:
 		c.token(x.ID)
 		kind("token", 2)
 		p.text(packID(x.ID))
-		p.int(int64(x.Version)) //nolint:gosec // as above
+		p.int(int64(x.Version))
 	case store.HolderFree:
 		c.business(x.Holder.Business)
 		kind("holder", 3)
@@ -182,7 +182,7 @@ func packDoc(p *packer, c cells, d *store.DocWrite) {
 	c.doc(d.Doc.Key)
 	p.fields(4)
 	p.fieldText("field", packKey(d.Doc.Key))
-	p.fieldInt("expect", int64(d.Expect)) //nolint:gosec // versions are small
+	p.fieldInt("expect", int64(d.Expect))
 	if d.Delete {
 		p.text("delete")
 		p.yes()

@@ -27,4 +27,4 @@ func TestClusterStore(t *testing.T) { t.Parallel(); storetest.Run(t, openCluster
 
 func TestClusterConcurrent(t *testing.T) { t.Parallel(); storetest.RunConcurrent(t, openCluster) }
 
-func TestClusterRandom(t *testing.T) { t.Parallel(); storetest.RunRandom(t, openCluster, 1, 500) }
+func TestClusterRandom(t *testing.T) { t.Parallel(); storetest.RunRandom(t, openCluster, 1, 300) }

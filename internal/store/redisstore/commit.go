@@ -202,7 +202,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
 	w.fields(10)
-	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
+	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.fieldInt("event", p.marks.lastEvent())
 	w.fieldText("process", at.name)
 	w.fieldInt("call", at.call)
@@ -247,7 +247,7 @@ func (p *part) answer(u *unpacker, c *commitCall, now int64) (store.Result, erro
 		for r := (&reader{buf: u.bytes(), ok: true}); r.ok && len(r.buf) > 0; {
 			c.replay = append(c.replay, unpackID(r.text(1)))
 		}
-		res.Last = store.Cursor{Partition: p.id, Epoch: p.epoch.Load(), Number: uint64(u.int())} //nolint:gosec // 48 bits
+		res.Last = store.Cursor{Partition: p.id, Epoch: p.epoch.Load(), Number: uint64(u.int())}
 		return res, nil
 	case "reused":
 		return store.Result{}, refuse(store.OpReused{})
@@ -256,12 +256,12 @@ func (p *part) answer(u *unpacker, c *commitCall, now int64) (store.Result, erro
 	case "doc":
 		d := b.Docs[u.int()-1]
 		r := refuse(store.DocAt{Key: d.Doc.Key, Version: d.Expect})
-		r.Have = uint64(u.int()) //nolint:gosec // a version
+		r.Have = uint64(u.int())
 		return store.Result{}, r
 	case "token":
 		t := &b.Tokens[u.int()-1].Token
 		r := refuse(store.TokenAt{ID: t.ID, Version: t.Version - 1})
-		r.Have = uint64(u.int()) //nolint:gosec // a version
+		r.Have = uint64(u.int())
 		return store.Result{}, r
 	case "holder":
 		t := &b.Tokens[u.int()-1].Token
@@ -283,7 +283,7 @@ func readRefusal(u *unpacker, b *store.Batch, now int64) error {
 	r := &store.Refused{By: b.Expect[u.int()-1], Now: now}
 	switch r.By.(type) {
 	case store.DocAt, store.TokenAt:
-		r.Have = uint64(u.int()) //nolint:gosec // a version
+		r.Have = uint64(u.int())
 	case store.HolderFree:
 		r.Token = unpackID(u.text())
 	case store.MarkOlder:
@@ -344,10 +344,10 @@ func (p *part) resultToken(u *unpacker, w *store.TokenWrite, now int64) (store.T
 	}
 	t := w.Token.Clone()
 	t.ResolveTimes(now)
-	t.Arrival, t.Seq, t.CallNo = uint64(u.int()), uint64(u.int()), uint64(u.int()) //nolint:gosec // 40 bits
+	t.Arrival, t.Seq, t.CallNo = uint64(u.int()), uint64(u.int()), uint64(u.int())
 	t.Number, t.Place, t.Due = u.int(), u.int(), u.int()
-	p.marks.see(int64(max(t.Arrival, t.Seq)), int64(t.CallNo), 0) //nolint:gosec // as above
-	if s := w.Series; s != nil && s.At != "wrap" {                // those repeat numbers anyway
+	p.marks.see(int64(max(t.Arrival, t.Seq)), int64(t.CallNo), 0)
+	if s := w.Series; s != nil && s.At != "wrap" { // those repeat numbers anyway
 		p.marks.number(seriesField(t.Site, s.Name), s.Day, t.Number)
 	}
 	return t, nil

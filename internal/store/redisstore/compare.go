@@ -181,7 +181,7 @@ func (c *comparison) record(key int, id, rec string) error {
 	if t.State.Ended() != (key == keyEnded) {
 		c.rules.Report("records", "%s is %s and stands among the %s", name, t.State, keyNames[key-1])
 	}
-	if r := (&reader{buf: []byte(rec[4:]), ok: true}); int64(r.number(1))&^asStamped != flags(&ix, t.State) { //nolint:gosec // one byte
+	if r := (&reader{buf: []byte(rec[4:]), ok: true}); int64(r.number(1))&^asStamped != flags(&ix, t.State) {
 		c.rules.Report("records", "%s has flags that do not follow from it", name)
 	}
 	line := packLine(t.Line())
@@ -264,7 +264,7 @@ func (c *comparison) state(field, value string, tallies *[]func()) error {
 		c.bucket(name)
 	case strings.HasPrefix(field, "ns") || strings.HasPrefix(field, "nt"):
 		r := &reader{buf: []byte(value), ok: true}
-		day, n := int(int32(r.number(4))), r.time() //nolint:gosec // as written
+		day, n := int(int32(r.number(4))), r.time()
 		if !r.ok {
 			c.rules.Report("series", "%q is cut off", name)
 			return nil
@@ -329,7 +329,7 @@ func tokenOf(e string) string {
 
 func lineText(line string) string {
 	queue, gen, _ := strings.Cut(line, "\x00")
-	return fmt.Sprintf("%s of %d", queue, int32(big([]byte(gen)))) //nolint:gosec // as written
+	return fmt.Sprintf("%s of %d", queue, int32(big([]byte(gen))))
 }
 
 func docText(k store.DocKey, version uint64) string {
@@ -354,7 +354,7 @@ func setText(kind, member string, score float64) string {
 	if !ok || len(rest) < 12 {
 		return fmt.Sprintf("%q", member)
 	}
-	return fmt.Sprintf("%s of %d, %+v: %s", queue, int32(big([]byte(member[len(queue)+1:][:4]))), lane, unpackID(rest[12:]).Mask()) //nolint:gosec // as written
+	return fmt.Sprintf("%s of %d, %+v: %s", queue, int32(big([]byte(member[len(queue)+1:][:4]))), lane, unpackID(rest[12:]).Mask())
 }
 
 func parseScore(s string) (float64, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,12 +59,7 @@ func outcome(err error) error {
 	}
 	if e, ok := rueidis.IsRedisErr(err); ok {
 		word, _, _ := strings.Cut(e.Error(), " ")
-		for _, w := range nothingDone {
-			if word == w {
-				return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
-			}
-		}
-		if strings.Contains(e.Error(), "max number of clients") {
+		if slices.Contains(nothingDone, word) || strings.Contains(e.Error(), "max number of clients") {
 			return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}
 		return err // a script failed: a defect

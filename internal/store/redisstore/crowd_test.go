@@ -68,6 +68,7 @@ type crowd struct {
 }
 
 func newCrowd(t *testing.T, stores ...*redisstore.Store) *crowd {
+	t.Helper()
 	c := &crowd{
 		t: t, stores: stores, queues: map[dengxu.QueueID]store.Partition{"clinic": 0}, series: true, pace: time.Duration(rounds(4, 1)) * time.Millisecond,
 		joined: map[dengxu.TokenID]store.Token{}, unsure: map[dengxu.TokenID]bool{}, refused: map[dengxu.TokenID]bool{},
@@ -269,7 +270,7 @@ type verdict struct {
 func (c *crowd) account(s *redisstore.Store) verdict {
 	c.t.Helper()
 	stored := map[dengxu.TokenID]store.Token{}
-	for p := range store.Partition(s.About().Partitions) { //nolint:gosec // at most 256
+	for p := range store.Partition(s.About().Partitions) {
 		for _, t := range listAll(c.t, s, p) {
 			if _, twice := stored[t.ID]; twice {
 				c.t.Errorf("%s is stored twice", t.ID)
@@ -336,7 +337,7 @@ func (c *crowd) flawless(s *redisstore.Store) {
 	}
 	highest := map[dengxu.QueueID]int64{}
 	count := map[dengxu.QueueID]int64{}
-	for p := range store.Partition(s.About().Partitions) { //nolint:gosec // at most 256
+	for p := range store.Partition(s.About().Partitions) {
 		for _, t := range listAll(c.t, s, p) {
 			highest[t.Queue] = max(highest[t.Queue], t.Number)
 			count[t.Queue]++

@@ -28,10 +28,10 @@ func (s *Store) Events(ctx context.Context, after store.Cursor, limit int) (stor
 	u := &unpacker{buf: reply}
 	u.array()
 	u.text()
-	epoch, last := uint64(u.int()), uint64(u.int()) //nolint:gosec // 48 bits
+	epoch, last := uint64(u.int()), uint64(u.int())
 	end := store.Cursor{Partition: p.id, Epoch: epoch, Number: last}
 	if epoch == p.epoch.Load() {
-		p.marks.see(0, 0, int64(last)) //nolint:gosec // as above: who read it has seen it
+		p.marks.see(0, 0, int64(last))
 	}
 	reset := store.EventPage{Reset: true, End: end}
 	if after.Epoch != epoch || after.Number > last {
@@ -129,7 +129,7 @@ func (p *part) heard(hint string) {
 		return
 	}
 	for len(r.buf) > 0 {
-		field, day, n := r.text(2), int(int32(r.number(4))), r.time() //nolint:gosec // as written
+		field, day, n := r.text(2), int(int32(r.number(4))), r.time()
 		if !r.ok {
 			return
 		}

@@ -42,4 +42,4 @@ func (s *Store) Crowd() (release func()) {
 func (s *Store) Process() string { return s.process }
 
 // LastEvent is the highest event of partition 0 that the process knows of.
-func (s *Store) LastEvent() uint64 { return uint64(s.parts[0].marks.lastEvent()) } //nolint:gosec // 48 bits
+func (s *Store) LastEvent() uint64 { return uint64(s.parts[0].marks.lastEvent()) }

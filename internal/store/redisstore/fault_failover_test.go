@@ -98,7 +98,7 @@ func spread(t *testing.T, s *redisstore.Store, cluster *redistest.Cluster) (*cro
 	c, slots := newCrowd(t, s), map[store.Partition]int{}
 	c.queues = map[dengxu.QueueID]store.Partition{}
 	n := s.About().Partitions
-	for p := range store.Partition(n) { //nolint:gosec // at most 256
+	for p := range store.Partition(n) {
 		c.queues[dengxu.QueueID(fmt.Sprintf("clinic-%02d", p))] = p
 		slots[p] = 16384 * int(p) / n
 	}

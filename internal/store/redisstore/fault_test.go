@@ -155,13 +155,13 @@ func (c *crowd) counted(s *redisstore.Store) verdict {
 		lost.Numbers, lost.Calls = lost.Numbers+l.Numbers, lost.Calls+l.Calls
 	}
 	c.t.Logf("%+v; the store says %+v", v, lost)
-	if v.lost > 0 && lost.Times == 0 || v.lost > int(lost.Joins) { //nolint:gosec // counts
+	if v.lost > 0 && lost.Times == 0 || v.lost > int(lost.Joins) {
 		c.t.Errorf("%d joins were lost, and the store says %+v", v.lost, lost)
 	}
-	if v.repeated > int(lost.Numbers) { //nolint:gosec // counts
+	if v.repeated > int(lost.Numbers) {
 		c.t.Errorf("%d numbers were given twice, and the store says %+v", v.repeated, lost)
 	}
-	if v.doubly > int(lost.Calls) { //nolint:gosec // counts
+	if v.doubly > int(lost.Calls) {
 		c.t.Errorf("%d were called by two, and the store says %+v", v.doubly, lost)
 	}
 	clean(c.t, s)
@@ -194,7 +194,7 @@ func TestLostTail(t *testing.T) {
 	}
 	v := c3.account(s)
 	lost := s.Lost()
-	if lost.Times != 1 || int(lost.Joins) != v.lost || v.lost < 100 || v.repeated != 0 { //nolint:gosec // a count
+	if lost.Times != 1 || int(lost.Joins) != v.lost || v.lost < 100 || v.repeated != 0 {
 		t.Errorf("%+v; the store says %+v", v, lost)
 	}
 	clean(t, s)

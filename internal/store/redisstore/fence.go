@@ -54,7 +54,7 @@ func (s *Store) Lost() Losses {
 func (s *Store) Losses(ctx context.Context) (Losses, error) {
 	var sum Losses
 	for i := range s.parts {
-		p, err := s.ready(ctx, store.Partition(i)) //nolint:gosec // at most 256
+		p, err := s.ready(ctx, store.Partition(i))
 		if err != nil {
 			return sum, err
 		}
@@ -269,13 +269,13 @@ func (p *part) fence(ctx context.Context) error {
 	epoch, event, _ := u.int(), u.int(), u.int()
 	var l Losses
 	for _, n := range []*uint64{&l.Times, &l.Events, &l.Joins, &l.Burned, &l.Numbers, &l.Calls} {
-		*n = uint64(u.int()) //nolint:gosec // counts
+		*n = uint64(u.int())
 	}
 	if u.err != nil {
 		return u.err
 	}
 	p.marks.see(0, 0, event)
-	p.epoch.Store(uint64(epoch)) //nolint:gosec // 48 bits
+	p.epoch.Store(uint64(epoch))
 	if l.Times > 0 {
 		p.s.losses.mu.Lock()
 		p.s.losses.sum.add(l)
@@ -294,7 +294,7 @@ func (p *part) packFence(lost *lostNow) string {
 	defer m.mu.Unlock()
 	w := &packer{}
 	w.fields(12)
-	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
+	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.fieldInt("arrival", m.arrival)
 	w.fieldInt("call", m.call)
 	w.fieldInt("event", m.event)

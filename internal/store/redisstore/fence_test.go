@@ -112,7 +112,7 @@ func TestLossIsFound(t *testing.T) {
 	}
 	found := lostEvents(t, s, store.Cursor{Epoch: res.Last.Epoch, Number: last.Number})
 	told := map[string]int{
-		"epoch": int(res.Last.Epoch), "events": 3, "joins": 3, "numbers_burned": 3, "numbers_repeated": 0, "calls_repeated": 0, //nolint:gosec // small
+		"epoch": int(res.Last.Epoch), "events": 3, "joins": 3, "numbers_burned": 3, "numbers_repeated": 0, "calls_repeated": 0,
 	}
 	if diff := cmp.Diff([]map[string]int{told}, found); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
@@ -198,7 +198,7 @@ func TestLossIsHeardOf(t *testing.T) {
 	if n := joinOne(t, a); n != last+2 {
 		t.Errorf("number %d was given after %d", n, last+1)
 	}
-	gone := uint64(last - first) //nolint:gosec // small
+	gone := uint64(last - first)
 	if got := b.Lost(); got.Times != 1 || got.Burned != gone || got.Numbers != 0 || got.Joins != 0 {
 		t.Errorf("of %d, the process that had heard of it lost %+v", gone, got)
 	}

@@ -60,7 +60,7 @@ const (
 // split of the slots is an even split of the partitions.
 func partitionKeys(prefix string, i, n int) []string {
 	keys := make([]string, len(keyNames))
-	tag := slotTag(uint16(slots * i / n)) //nolint:gosec // below slots
+	tag := slotTag(uint16(slots * i / n))
 	for k, name := range keyNames {
 		keys[k] = prefix + "{" + tag + "}" + name
 	}
@@ -93,14 +93,14 @@ func unpackID(s string) dengxu.TokenID {
 }
 
 func packLine(k store.LineKey) string {
-	return string(binary.BigEndian.AppendUint32(append([]byte(k.Queue), 0), uint32(k.Gen))) //nolint:gosec // days since 1970
+	return string(binary.BigEndian.AppendUint32(append([]byte(k.Queue), 0), uint32(k.Gen)))
 }
 
 func packLane(l order.Lane) string {
 	b := make([]byte, 0, len(l.Class)+len(l.Group)+4)
 	b = append(append(b, l.Class...), 0)
 	b = append(append(b, l.Group...), 0)
-	return string(binary.BigEndian.AppendUint16(b, uint16(l.K))) //nolint:gosec // 0 to 400
+	return string(binary.BigEndian.AppendUint16(b, uint16(l.K)))
 }
 
 // unpackLane reads what packLane wrote and returns what follows it.
@@ -116,7 +116,7 @@ func unpackLane(s string) (l order.Lane, rest string, ok bool) {
 // packMember writes a lane, a place and a seq.
 func packMember(m order.Member) string {
 	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(max(m.Key.Place, 0))<<16) //nolint:gosec // 48 bits
+	binary.BigEndian.PutUint64(b[:8], uint64(max(m.Key.Place, 0))<<16)
 	binary.BigEndian.PutUint64(b[8:], m.Key.Seq<<16)
 	return packLane(m.Lane) + string(b[:6]) + string(b[8:14])
 }
@@ -127,7 +127,7 @@ func unpackMember(s string) (m order.Member, ok bool) {
 	if !ok || len(rest) != 12 {
 		return m, false
 	}
-	key := order.Key{Place: int64(big([]byte(rest[:6]))), Seq: big([]byte(rest[6:]))} //nolint:gosec // 48 bits
+	key := order.Key{Place: int64(big([]byte(rest[:6]))), Seq: big([]byte(rest[6:]))}
 	return order.Member{Lane: lane, Key: key}, true
 }
 

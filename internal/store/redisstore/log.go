@@ -71,7 +71,7 @@ func decodeEvent(part store.Partition, r *reader, number uint64, now int64) (*st
 	switch kind {
 	case entryPlain:
 	case entryToken, entryCall:
-		t.Arrival, t.Number = r.number(5), int64(r.number(6)) //nolint:gosec // 48 bits
+		t.Arrival, t.Number = r.number(5), int64(r.number(6))
 	case entryStep:
 		return decodeStep(r, number, now)
 	case entryLost:
@@ -80,7 +80,7 @@ func decodeEvent(part store.Partition, r *reader, number uint64, now int64) (*st
 		return nil, fmt.Errorf("log has an entry of kind %d: %w", kind, store.ErrDamaged)
 	}
 	if kind == entryCall {
-		t.Width, t.Version = int(r.number(1)), r.number(4) //nolint:gosec // one byte
+		t.Width, t.Version = int(r.number(1)), r.number(4)
 		t.ID, t.Prefix, t.Queue = dengxu.TokenID(r.text(1)), r.text(1), dengxu.QueueID(r.text(1))
 	}
 	ev, err := store.DecodeEvent(number, []byte(r.text(4)))

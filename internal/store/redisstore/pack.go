@@ -25,7 +25,7 @@ func (p *packer) sized(n int, short byte, below int, wide byte) {
 	case n <= math.MaxUint16:
 		p.buf = binary.BigEndian.AppendUint16(append(p.buf, wide), uint16(n))
 	default:
-		p.buf = binary.BigEndian.AppendUint32(append(p.buf, wide+1), uint32(n)) //nolint:gosec // lengths in memory
+		p.buf = binary.BigEndian.AppendUint32(append(p.buf, wide+1), uint32(n))
 	}
 }
 
@@ -46,7 +46,7 @@ func (p *packer) int(v int64) {
 	case v >= 0 && v <= math.MaxUint32:
 		p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xce), uint32(v))
 	default:
-		p.buf = binary.BigEndian.AppendUint64(append(p.buf, 0xd3), uint64(v)) //nolint:gosec // two's complement
+		p.buf = binary.BigEndian.AppendUint64(append(p.buf, 0xd3), uint64(v))
 	}
 }
 
@@ -129,12 +129,12 @@ func (u *unpacker) int() int64 {
 	case c < 0x80:
 		return int64(c)
 	case c >= 0xe0:
-		return int64(int8(c)) //nolint:gosec // a negative fixint
+		return int64(int8(c))
 	case c >= 0xcc && c <= 0xcf:
-		return int64(u.number(1 << (c - 0xcc))) //nolint:gosec // below 2^63
+		return int64(u.number(1 << (c - 0xcc)))
 	case c >= 0xd0 && c <= 0xd3:
 		bits := 8 << (c - 0xd0)
-		v := int64(u.number(bits / 8)) //nolint:gosec // sign follows
+		v := int64(u.number(bits / 8))
 		return v << (64 - bits) >> (64 - bits)
 	case c == 0xcb:
 		v := math.Float64frombits(u.number(8))

@@ -100,11 +100,11 @@ func (s *Store) List(ctx context.Context, a store.ListAsk) (store.Page, error) {
 	if a.Limit < 1 {
 		return store.Page{}, fmt.Errorf("redisstore: list of %d tokens", a.Limit)
 	}
-	l := listing{p: p, ask: &a, from: (int64(min(a.After, 1<<48)) + 1) / 64} //nolint:gosec // capped
+	l := listing{p: p, ask: &a, from: (int64(min(a.After, 1<<48)) + 1) / 64}
 	if a.Newest {
 		l.from = 1 << 48
 		if a.Before != 0 {
-			l.from = int64(min(a.Before, 1<<48)) / 64 //nolint:gosec // capped
+			l.from = int64(min(a.Before, 1<<48)) / 64
 		}
 	}
 	for l.from >= 0 {

@@ -64,12 +64,12 @@ func tail(t *store.Token) []byte {
 	lane := packLane(t.Lane)
 	rest.Queue, rest.Lane, rest.Counter, rest.Prefix, rest.Business = "", order.Lane{}, "", "", ""
 	b := make([]byte, 0, 160+len(t.Attrs)+len(t.Payload))
-	b = binary.BigEndian.AppendUint32(b, uint32(t.Gen)) //nolint:gosec // days since 1970
+	b = binary.BigEndian.AppendUint32(b, uint32(t.Gen))
 	b = append(b, byte(t.Width))
 	for _, s := range []string{string(t.Site), string(t.Queue), lane, t.Prefix} {
 		b = append(append(b, byte(len(s))), s...)
 	}
-	b = append(binary.BigEndian.AppendUint16(b, uint16(len(t.Business))), t.Business...) //nolint:gosec // bounded by the API
+	b = append(binary.BigEndian.AppendUint16(b, uint16(len(t.Business))), t.Business...)
 	b = append(append(b, byte(len(t.Counter))), t.Counter...)
 	b = append(b, 0, 0) // no patch
 	return store.AppendToken(b, &rest)
@@ -93,11 +93,11 @@ func (r *reader) take(n int) []byte {
 
 func (r *reader) number(n int) uint64 { return big(r.take(n)) }
 
-func (r *reader) time() int64 { return int64(r.number(6)) } //nolint:gosec // 48 bits
+func (r *reader) time() int64 { return int64(r.number(6)) }
 
 // text reads a string whose length stands before it in n bytes.
 func (r *reader) text(n int) string {
-	length := int(r.number(n)) //nolint:gosec // at most four bytes
+	length := int(r.number(n))
 	if length > len(r.buf) {
 		r.ok = false
 		return ""
@@ -125,7 +125,7 @@ func decodeRecord(id string, rec []byte) (*store.Token, error) {
 		return nil, err
 	}
 	t.State, t.Place, t.Arrival, t.Seq, t.CallNo = states[state-1], place, arrival, seq, call
-	t.Number, t.Due, t.Gen, t.Width = int64(number), due, int(int32(gen)), int(width) //nolint:gosec // as written
+	t.Number, t.Due, t.Gen, t.Width = int64(number), due, int(int32(gen)), int(width)
 	t.Site, t.Queue, t.Counter, t.Prefix, t.Business = dengxu.SiteID(site), dengxu.QueueID(queue), dengxu.CounterID(counter), prefix, business
 	t.Lane, _, _ = unpackLane(lane)
 	if flags&asStamped != 0 {
@@ -147,9 +147,9 @@ func decodeRecord(id string, rec []byte) (*store.Token, error) {
 func patched(t *store.Token, r *reader) store.Token {
 	c := store.Call{
 		Now: r.time(), Number: t.CallNo, State: t.State, Counter: t.Counter, Due: t.Due,
-		Deadline: r.time(), Passed: int(r.number(4)), //nolint:gosec // a count
+		Deadline: r.time(), Passed: int(r.number(4)),
 	}
-	if state := int(r.number(1)); state >= 1 && state <= len(states) { //nolint:gosec // one byte
+	if state := int(r.number(1)); state >= 1 && state <= len(states) {
 		t.State = states[state-1]
 	}
 	c.Actor = r.text(1)

@@ -155,8 +155,8 @@ func (s *Store) openParts(ctx context.Context) error {
 
 // openPart creates partition i of n, or learns its numbers.
 func (s *Store) openPart(ctx context.Context, i, n int) (*part, int, error) {
-	p := newPart(s, store.Partition(i), partitionKeys(s.opts.Prefix, i, n)) //nolint:gosec // at most 256
-	epoch := fmt.Sprint(time.Now().Unix())                                  //nolint:forbidigo // another store begins another log
+	p := newPart(s, store.Partition(i), partitionKeys(s.opts.Prefix, i, n))
+	epoch := fmt.Sprint(time.Now().Unix()) //nolint:forbidigo // another store begins another log
 	reply, err := s.scripts.create.run(ctx, s.client(), p.keys, epoch, format, fmt.Sprint(n), s.wall(), s.process)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open partition %d: %w", i, err)
@@ -170,7 +170,7 @@ func (s *Store) openPart(ctx context.Context, i, n int) (*part, int, error) {
 	if _, err := fmt.Sscan(u.text(), &parts); err != nil {
 		u.fail("no count of partitions")
 	}
-	p.epoch.Store(uint64(u.int())) //nolint:gosec // 48 bits
+	p.epoch.Store(uint64(u.int()))
 	p.marks.see(u.int(), u.int(), u.int())
 	p.answered(u)
 	return p, parts, u.err

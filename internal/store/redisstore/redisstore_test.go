@@ -34,12 +34,13 @@ func TestStore(t *testing.T) { t.Parallel(); storetest.Run(t, open) }
 
 func TestConcurrent(t *testing.T) { t.Parallel(); storetest.RunConcurrent(t, open) }
 
-func TestRandom(t *testing.T) { t.Parallel(); storetest.RunRandom(t, open, 3, 1000) }
+func TestRandom(t *testing.T) { t.Parallel(); storetest.RunRandom(t, open, 2, 500) }
 
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	prefixes := &sync.Map{} // of stores
 	at := func(t *testing.T, prefix string, clock *storetest.Clock) store.Store {
+		t.Helper()
 		s, err := redisstore.Open(t.Context(), redisstore.Options{
 			URL: redistest.Shared(t).URL(), Prefix: prefix, Wall: clock.Wall, Mono: clock.Mono,
 		})

@@ -169,7 +169,7 @@ func (s *Store) check(ctx context.Context) error {
 	old := s.report.Swap(r)
 	for _, m := range r.Remarks {
 		if m.Level == LevelWarn && (old == nil || !slices.Contains(old.Remarks, m)) {
-			s.opts.Logger.Warn("redis: "+m.What, "server", m.Server, "why", m.Why, "change", m.Change)
+			s.opts.Logger.Warn("redis is not set up as it should be", "what", m.What, "server", m.Server, "why", m.Why, "change", m.Change)
 		}
 	}
 	if old != nil && old.Durability != r.Durability {

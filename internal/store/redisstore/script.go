@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -19,13 +20,12 @@ var sources embed.FS
 type script struct {
 	text string
 	sha  string
-	args int // how many ARGV it takes
 }
 
 // The fragments that scripts are made of, in the order of what needs what.
 var (
 	reading = []string{"meta", "clock", "cell", "lines", "order_lanes", "front", "order_pick", "order_rank", "record", "index", "expect", "judge"}
-	writing = append(reading[:len(reading):len(reading)], "write", "call", "log", "carry", "dump_keep")
+	writing = append(slices.Clip(reading), "write", "call", "log", "carry", "dump_keep")
 )
 
 // scripts are all scripts of one store: publish is how hints are sent.
@@ -61,7 +61,7 @@ func newScript(shebang, prelude string, fragments []string, last string) *script
 	var text strings.Builder
 	text.WriteString(shebang + "\n" + prelude)
 	numbers := make(map[string]string)
-	for _, name := range append(fragments[:len(fragments):len(fragments)], last) {
+	for _, name := range append(slices.Clip(fragments), last) {
 		source, err := sources.ReadFile("lua/" + name + ".lua")
 		if err != nil {
 			panic(err) // embedded

@@ -76,7 +76,7 @@ func (p *part) sweep(ctx context.Context) error {
 		if u.err != nil {
 			return u.err
 		}
-		p.sweeping = uint64(next) //nolint:gosec // a cursor
+		p.sweeping = uint64(next)
 		if next == 0 || gone*4 < seen {
 			return nil
 		}

@@ -139,7 +139,7 @@ func (p *part) read(ctx context.Context, s *script, args ...string) ([]byte, err
 
 func (p *part) readUntil(ctx context.Context, until time.Time, s *script, args ...string) ([]byte, error) {
 	reply, err := p.call(ctx, until, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-		return s.run(ctx, c, p.keys, append(args[:len(args):len(args)], p.try())...)
+		return s.run(ctx, c, p.keys, append(slices.Clip(args), p.try())...)
 	})
 	return reply, asRead(err)
 }
@@ -183,7 +183,7 @@ func (p *part) packAsks(group []*viewCall) string {
 	}
 	w := &packer{buf: make([]byte, 0, len(asks.buf)+512)}
 	w.fields(5)
-	w.fieldInt("epoch", int64(p.epoch.Load())) //nolint:gosec // 48 bits
+	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.fieldInt("event", p.marks.lastEvent())
 	p.packSlots(w, need)
 	w.text("fields")
