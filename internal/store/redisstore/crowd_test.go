@@ -32,7 +32,7 @@ func openAt(t *testing.T, url, prefix string, edits ...func(*redisstore.Options)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	t.Cleanup(func() { s.Close() }) //nolint:errcheck // it never fails
+	t.Cleanup(func() { s.Close() })
 	return s
 }
 
