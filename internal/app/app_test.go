@@ -343,7 +343,10 @@ func TestTheAdminListenerTellsMetrics(t *testing.T) {
 func TestOptionsThatContradictAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{
-		{TLSCert: "c.pem"}, {PublicURL: "queue.example"}, {Durability: "fast"}, {StoreURL: "memory:", Durability: "replicated"},
+		{TLSCert: "c.pem"},
+		{PublicURL: "queue.example"},
+		{Durability: "fast"},
+		{StoreURL: "memory:", Durability: "replicated"},
 		{StoreURL: "redis://x", Durability: "safe"},
 	} {
 		if _, err := New(o); dengxu.CodeOf(err) != dengxu.Invalid {

@@ -91,10 +91,12 @@ var halls = map[string]func(*testing.T, *storetest.Clock) (*hall, error){
 		return &hall{clock: c, store: memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})}, nil
 	},
 	"redis": func(t *testing.T, c *storetest.Clock) (*hall, error) {
+		t.Helper()
 		return onRedis(t, c, redistest.Shared(t).URL(), 0)
 	},
 	// Eight partitions have sites of stories in each third of the slots.
 	"cluster": func(t *testing.T, c *storetest.Clock) (*hall, error) {
+		t.Helper()
 		return onRedis(t, c, redistest.SharedCluster(t).URL(), 8)
 	},
 	"pebble": func(_ *testing.T, c *storetest.Clock) (*hall, error) {

@@ -67,7 +67,7 @@ func keysHaveOneEffect(t *testing.T, server *child) {
 	server.kill(t)
 	server.audit(t, 0)
 	server.start(t)
-	for _, k := range runs { //nolint:paralleltest // the audit below comes after the last of them
+	for _, k := range runs { // one after the other: the audit below comes after the last
 		t.Run("again/"+k.id, k.again)
 	}
 	auditLive(t, 0, server.client(t, 1))
