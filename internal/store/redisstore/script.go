@@ -22,10 +22,16 @@ type script struct {
 	sha  string
 }
 
-// The fragments that scripts are made of, in the order of what needs what.
+// The fragments that several scripts begin with, in the order of what needs what.
 var (
-	reading = []string{"meta", "clock", "cell", "lines", "order_lanes", "front", "order_pick", "order_rank", "record", "index", "expect", "judge"}
-	writing = append(slices.Clip(reading), "write", "call", "log", "carry", "dump_keep")
+	ticking = []string{"meta", "clock", "cell"}
+	reading = append(
+		slices.Clip(ticking), "pending", "lines", "tail", "lane", "order_lanes", "front", "order_pick", "order_rank",
+		"record", "entry", "count", "person", "expect", "batch", "judge",
+	)
+	writing = append(
+		slices.Clip(reading), "arrival", "index", "series", "place", "write", "archive", "op", "doc", "call", "log", "carry", "dump_keep",
+	)
 )
 
 // scripts are all scripts of one store: publish is how hints are sent.
@@ -36,32 +42,32 @@ type scripts struct {
 func newScripts(publish string) *scripts {
 	prelude := "local PUBLISH = '" + publish + "'\n"
 	return &scripts{
-		commit: newScript("#!lua", prelude, writing, "commit"),
+		commit: newScript("#!lua", prelude, writing, "attempt", "commit"),
 		// free is for groups in which nobody joins: they must go on when the
 		// memory is full, for they make room.
-		free:   newScript("#!lua flags=allow-oom", prelude, writing, "commit"),
-		tick:   newScript("#!lua flags=allow-oom", "", []string{"meta", "clock", "cell"}, "tick"),
-		view:   newScript("#!lua flags=no-writes", "", reading, "view"),
-		due:    newScript("#!lua flags=no-writes", "", []string{"meta", "clock", "cell"}, "due"),
-		list:   newScript("#!lua flags=no-writes", "", []string{"meta", "clock", "cell", "record"}, "list"),
-		events: newScript("#!lua flags=no-writes", "", []string{"meta", "cell"}, "events"),
-		create: newScript("#!lua", "", []string{"meta", "clock", "cell", "found"}, "create"),
-		fence:  newScript("#!lua flags=allow-oom", prelude, []string{"meta", "clock", "cell", "found", "log"}, "fence"),
-		dump:   newScript("#!lua flags=allow-oom", "", []string{"meta", "clock", "cell", "dump_keep"}, "dump"),
+		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "commit"),
+		tick:   newScript("#!lua flags=allow-oom", "", ticking, "tick"),
+		view:   newScript("#!lua flags=no-writes", "", reading, "ask", "view"),
+		due:    newScript("#!lua flags=no-writes", "", ticking, "due"),
+		list:   newScript("#!lua flags=no-writes", "", ticking, "record", "list"),
+		events: newScript("#!lua flags=no-writes", "", nil, "meta", "cell", "events"),
+		create: newScript("#!lua", "", ticking, "found", "create"),
+		fence:  newScript("#!lua flags=allow-oom", prelude, ticking, "found", "log", "fence"),
+		dump:   newScript("#!lua flags=allow-oom", "", ticking, "dump_keep", "dump"),
 		load:   newScript("#!lua", prelude, writing, "load"),
-		leave:  newScript("#!lua flags=allow-oom", "", []string{"meta", "cell", "found"}, "leave"),
-		sweep:  newScript("#!lua flags=allow-oom", "", []string{"meta", "cell", "found"}, "sweep"),
+		leave:  newScript("#!lua flags=allow-oom", "", nil, "meta", "cell", "found", "leave"),
+		sweep:  newScript("#!lua flags=allow-oom", "", nil, "meta", "cell", "found", "sweep"),
 	}
 }
 
 // newScript joins fragments. Comments are left out, since servers keep the
 // text, and names of numbers are replaced by them: a function of Lua has room
 // for 200 locals, and a number is faster than any of them.
-func newScript(shebang, prelude string, fragments []string, last string) *script {
+func newScript(shebang, prelude string, begin []string, rest ...string) *script {
 	var text strings.Builder
 	text.WriteString(shebang + "\n" + prelude)
 	numbers := make(map[string]string)
-	for _, name := range append(slices.Clip(fragments), last) {
+	for _, name := range slices.Concat(begin, rest) {
 		source, err := sources.ReadFile("lua/" + name + ".lua")
 		if err != nil {
 			panic(err) // embedded

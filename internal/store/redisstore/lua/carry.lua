@@ -15,11 +15,6 @@ local function rank_of(ask, w, new, now)
   return rank(now, ask, ask.class, ask.k, new.place, new.seq, found)
 end
 
-local function marked(x, now)
-  local at = resolve(x.at, now)
-  put(MARKS, x.field, pack('>I6I6', at, at + x.keep))
-end
-
 -- told logs the events of a batch; those of the picked come last.
 local function told(b, news, olds, choices, m)
   local events = b[B_EVENTS]
@@ -28,15 +23,6 @@ local function told(b, news, olds, choices, m)
     log_event(m, ev[2], ev[1] > 0 and (news[ev[1]] or olds[ev[1]]))
   end
   for i = 1, #choices do log_call(m, b[B_PICK][P_EVENT], choices[i].new, choices[i].id) end
-end
-
--- noted writes what a batch says beside its tokens.
-local function noted(b, now)
-  local docs, tallies, marks = b[B_DOCS], b[B_TALLIES], b[B_MARKS]
-  for i = 1, #docs do doc(docs[i], now) end
-  for i = 1, #tallies do add(tallies[i][1], tallies[i][2], tallies[i][3]) end
-  for i = 1, #marks do marked(marks[i], now) end
-  return #docs + #tallies + #marks
 end
 
 local asks

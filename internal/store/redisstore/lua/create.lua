@@ -10,5 +10,5 @@ local t = tonumber(ARGV[4]) or micros()
 local packed = get(STATE, 'm')
 local m = packed and meta(packed) or found(tonumber(ARGV[1]), ARGV[2], ARGV[3], t)
 local format, parts = unpack(redis.call('HMGET', KEYS[STATE], 'f', 'P'))
-if format == ARGV[2] then enroll(ARGV[5], math.floor(t / 86400000)) end
+if format == ARGV[2] then enroll(ARGV[5], math.floor(t / DAY)) end
 return cmsgpack.pack({format, parts, m.epoch, m.arrival, m.call, m.event, 2 * m.exact, t, m.steps})

@@ -1,8 +1,8 @@
 -- What is due, oldest first, and when the next is.
--- KEYS: the partition's keys (meta.lua). ARGV[1]: how many at most; ARGV[2]:
---   {wall ms or false, seen (clock.lua)}.
--- RETURNS a packed array: `ok`, now in half ms, server time, steps stepped, {member, at} of what is
---   due, at of the next or 0.
+-- KEYS: the partition's keys (meta.lua). ARGV[1]: how many at most; ARGV[2],
+--   packed: {wall ms or false, seen (clock.lua)}.
+-- RETURNS a packed array: `ok`, now in half ms, server time, steps, whether the
+--   clock stepped (view.lua), {member, at} of what is due, at of the next or 0.
 
 local limit, try = tonumber(ARGV[1]), cmsgpack.unpack(ARGV[2])
 local m = meta(get(STATE, 'm'))

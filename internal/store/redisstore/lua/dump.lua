@@ -3,10 +3,10 @@
 -- KEYS: the partition's keys (meta.lua). ARGV[1], packed: id (of the dump), what
 --   (`begin`, `page`, `end`), key, cursor, match (of the page), taken (number of
 --   the last group that the caller has), event (of the beginning).
--- ARGV[2]: {wall ms or false, seen (clock.lua)}.
+--   ARGV[2], packed: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, epoch, then at the beginning {arrival, call,
 --   event, now}, else next cursor, page, number of the last group given, the
---   groups; or `busy` (another dump), `lapsed` (it was given up), `behind` (the
+--   groups, whether these are all; or `busy` (another dump), `lapsed` (it was given up), `behind` (the
 --   server lost commits).
 
 local NOTES = 64

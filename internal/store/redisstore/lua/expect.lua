@@ -12,36 +12,6 @@ local function token_version(id)
   return rec and (unpack_('>I4', rec)) or 0
 end
 
--- daily is a count and the day it belongs to, {day, n}; it is packed at the end.
-local counted = {}
-local function daily(field)
-  local d = counted[field]
-  if not d then
-    local packed = get(STATE, field)
-    d = packed and {unpack_('>i4I6', packed)} or {0, 0}
-    counted[field] = d
-  end
-  return d
-end
-
-local function on(field, day)
-  local d = daily(field)
-  return d[1] == day and d[2] or 0
-end
-
--- put_daily writes them, and returns the numbers that series gave, for hints:
--- not those of series that begin again.
-local function put_daily()
-  local given = {}
-  for field, d in pairs(counted) do
-    if d.changed then
-      put(STATE, field, pack('>i4I6', d[1], d[2]))
-      if d.gives then given[#given + 1] = pack('>I2c0i4I6', #field, field, d[1], d[2]) end
-    end
-  end
-  return table.concat(given)
-end
-
 local function mark(field, now)
   local packed = get(MARKS, field)
   if not packed then return 0 end

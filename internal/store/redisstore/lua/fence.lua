@@ -7,7 +7,7 @@
 --   calls (lost, and their tokens are there); format, partitions, wall or false.
 -- RETURNS a packed array: epoch, event, time of the last commit in ms, and what
 --   was lost now: 0 or 1, events, joins, numbers burned, numbers repeated, calls
---   repeated. Field `L` of the state has the sums of those, `u` the numbers of a
+--   repeated. Field L of the state has the sums of those, u the numbers of a
 --   series that were burned last.
 
 local seen = cmsgpack.unpack(ARGV[1])

@@ -12,7 +12,7 @@ local function runner(o)
   }
 end
 
--- ahead reads the records that the next picks will take.
+-- ahead_of reads the records that the next picks will take.
 local function ahead_of(lanes_)
   local ids = {}
   for _, o in ipairs(lanes_) do

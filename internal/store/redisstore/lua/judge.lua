@@ -1,18 +1,5 @@
--- judge decides whether one batch stands: first everything is read and
--- checked, then carry_out changes cells, which cannot fail. A batch is an array
--- of parts, as batch.go writes it; false or an empty array where it has none.
-
-local B_SITE, B_OP, B_EXPECT, B_DOCS, B_TOKENS, B_TALLIES, B_MARKS, B_EVENTS, B_RANKS, B_PICK = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-
--- A written token. STAMP is version, flags and state, packed; BEFORE the version
--- that is replaced. LANE is the line and the lane; PLACE, DUE, SCALE and FLOOR
--- may be symbolic; SERIES is {field, day, first, last, at} or false; PERSON is
--- its entry there or false. MORE is false where all in it are as in PLAIN; CALL
--- -1 is the next.
-local ID, STAMP, FLAGS, STATE_, PLACE, LINE, LANE, COUNTER, BUSINESS = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local DUE_, SERIES, REST, PERSON, BEFORE, MORE = 10, 11, 12, 13, 14, 15
-local ARRIVAL, SEQ, CALL, NUMBER, FACTOR, SCALE, FLOOR, PENALTY, ARCHIVED = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local PLAIN = {0, 0, 0, 0, 0, 0, 0, 0, false}
+-- What can be wrong with a batch: it was done already, or what it replaces is
+-- not what it read. attempt.lua asks in order.
 
 -- replayed is the remembered operation, or nil.
 local function replayed(op, now)
@@ -68,41 +55,6 @@ local function taken(tokens)
   end
 end
 
--- next_number is the next of a series, and its day.
-local function next_number(s)
-  local have = daily(s[1])
-  local day = math.max(s[2], have[1])
-  local n = have[1] == day and math.max(have[2] + 1, s[3]) or s[3]
-  if s[4] > 0 and n > s[4] then
-    if s[5] == 'refuse' then return end
-    if s[5] == 'wrap' then n = s[3] end
-  end
-  return n, day
-end
-
--- numbered gives the series numbers of the batch; when one is refused, those
--- before it are taken back.
-local function numbered(tokens)
-  local undo
-  for i = 1, #tokens do
-    local s = tokens[i][SERIES]
-    if s then
-      local n, day = next_number(s)
-      if not n then
-        for d, was in pairs(undo or {}) do d[1], d[2] = was[1], was[2] end
-        return {'series', i}
-      end
-      local d = daily(s[1])
-      if #tokens > 1 then
-        undo = undo or {}
-        undo[d] = undo[d] or {d[1], d[2]}
-      end
-      d[1], d[2], d.changed, d.gives = day, n, true, s[5] ~= 'wrap'
-      tokens[i].number = n
-    end
-  end
-end
-
 -- wrong is what no state could make right.
 local function wrong(tokens, olds, arrival)
   for i = 1, #tokens do
@@ -113,25 +65,4 @@ local function wrong(tokens, olds, arrival)
     end
     if w[SEQ] > arrival then return 'brings a seq that was never given' end
   end
-end
-
-local function scaled(more, at, now)
-  if more[SCALE] == 0 then return at end
-  local from = resolve(more[SCALE], now)
-  local past = at - from
-  local q = math.floor(past / 1000) -- in two parts, so that no product passes 2^53
-  return from + q * more[FACTOR] + math.floor((past - q * 1000) * more[FACTOR] / 1000)
-end
-
--- place resolves where a written token stands.
-local function place(w, now)
-  local p = resolve(w[PLACE], now)
-  local more = w[MORE]
-  if more == PLAIN and p >= 0 then return p end
-  if more[FLOOR] ~= 0 then
-    p = math.max(p, scaled(more, resolve(more[FLOOR], now), now))
-  else
-    p = scaled(more, p, now)
-  end
-  return math.max(p + more[PENALTY], 0)
 end

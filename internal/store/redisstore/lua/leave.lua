@@ -1,7 +1,7 @@
 -- Take a process that ends out of a partition.
 -- KEYS: the partition's keys (meta.lua). ARGV[1]: the process, 6 bytes;
 --   ARGV[2]: how many slots it has.
--- RETURNS nothing.
+-- RETURNS an empty string.
 
 enroll(ARGV[1])
 for slot = 0, tonumber(ARGV[2]) - 1 do

@@ -1,9 +1,11 @@
 -- Records of some buckets of 64 arrivals, for a page of a list.
 -- KEYS: the partition's keys (meta.lua). ARGV[1]: the bucket to begin with;
 --   ARGV[2]: 1 = that one and later ones, 0 = that one and earlier ones;
---   ARGV[3]: how many buckets at most; ARGV[4]: {wall ms or false, seen}.
--- RETURNS a packed array: `ok`, now in half ms, server time, steps stepped, {id, record} of all tokens
---   in them, the next bucket or -1.
+--   ARGV[3]: how many buckets at most; ARGV[4], packed: {wall ms or
+--   false, seen (clock.lua)}.
+-- RETURNS a packed array: `ok`, now in half ms, server time, steps, whether the
+--   clock stepped (view.lua), {id, record} of all tokens in them, the next bucket
+--   or -1.
 
 local begin, up, many, try = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3]), cmsgpack.unpack(ARGV[4])
 local m = meta(get(STATE, 'm'))

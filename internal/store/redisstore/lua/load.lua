@@ -2,7 +2,7 @@
 -- KEYS: the partition's keys (meta.lua). ARGV[1], packed by load.go: epoch,
 --   fields (cells to read), after (the arrival number that must be the last, or
 --   false), arrival, call, now (raised to, 0 = not), tokens, counts, marks, ops,
---   docs. ARGV[2]: {wall ms or false, seen (clock.lua)}.
+--   docs. ARGV[2], packed: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps, arrival, call;
 --   or `epoch` e, `exists` (something is there that may be equal), `after`,
 --   `holder` i (the token's mark is taken), `conflict` (an operation), `wrong` text.

@@ -4,10 +4,15 @@
 local STATE, LIVE, ENDED, ARCHIVE, LINES, DUE, DOCS = 1, 2, 3, 4, 5, 6, 7
 local OPS, MARKS, BUCKETS, LOG, OLDEST, HINT = 8, 10, 11, 12, 13, 14 -- OPS: two, 8 and 9
 
--- Fields of STATE: m = the numbers below, v = version of a document, c = counts
--- of a line, p = tokens of a business id, b = tokens at a counter, n = a daily
--- count, i and j = arrivals by 64 (here, over), q and r = last call of a process
--- and what it was answered, D = what a dump needs to know.
+-- Fields of STATE: m = the numbers below, f = format, P = how many partitions
+-- there are, s = steps of the clock that the log lacks, w = processes (found.lua);
+-- v = version of a document, c = counts of a line, p = tokens of a business id,
+-- b = tokens at a counter, n = a daily count (ns = of a series, nt = a tally), i and
+-- j = arrivals by 64 (here, over), q and r = last call of a slot of a process and
+-- what it was answered, D = what a dump needs to know (dump_keep.lua), L and u = what
+-- was lost (fence.lua).
+
+local DAY = 86400000 -- ms
 
 local function number(n) return string.format('%.0f', n) end
 

@@ -1,5 +1,8 @@
 -- order_lanes: finds the lanes of a line by jumping from one to the next.
 --
+-- Longer than 80 lines: one algorithm, held equal to Go's as a whole
+-- (order_test.go).
+--
 -- A fragment: it declares `sight`, `only` and `lanes` for the fragments after it.
 -- NEEDS, from a fragment before it:
 --   zrange(min, max, offset, count)  members of the partition's one zset of

@@ -1,5 +1,8 @@
 -- order_pick: the first n members of several lines; order.Pick in Lua.
 --
+-- Longer than 80 lines: one algorithm, held equal to Go's as a whole
+-- (order_test.go).
+--
 -- A fragment: it declares `pick` for the fragments after it.
 -- NEEDS: order_lanes before it, and
 --   front(spec, want)  the lanes that spec sees, as lanes gives them; where a

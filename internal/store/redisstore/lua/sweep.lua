@@ -6,7 +6,7 @@
 -- RETURNS a packed array: next cursor, marks looked at, marks forgotten.
 
 local m = meta(get(STATE, 'm'))
-local day = math.floor(m.now / 86400000)
+local day = math.floor(m.now / DAY)
 local page = redis.call('HSCAN', KEYS[MARKS], ARGV[1], 'COUNT', 200)
 local gone = {}
 for i = 1, #page[2], 2 do

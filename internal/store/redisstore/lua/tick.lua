@@ -1,7 +1,7 @@
 -- Write down that the clock stepped, before a read tells the time. The next
 -- commit logs the steps.
--- KEYS: the partition's keys (meta.lua). ARGV[1]: {wall ms or false, seen
---   (clock.lua)}.
+-- KEYS: the partition's keys (meta.lua). ARGV[1], packed: {wall ms or
+--   false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps.
 
 local try = cmsgpack.unpack(ARGV[1])

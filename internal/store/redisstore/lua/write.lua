@@ -1,4 +1,4 @@
--- write carries out what a judged batch does to cells; it cannot fail.
+-- What a judged batch does to its tokens. It cannot fail.
 
 -- moment is the group's time, packed.
 local at, packed_at
@@ -46,80 +46,4 @@ local function move(id, h, new)
     reindex(h, new, id)
   end
   put_once(over and ENDED or LIVE, id, new.rec)
-end
-
--- archive takes an ended record out of everything but the archive, which keeps
--- the KEPT that came last.
-local KEPT = 100000
-local gone = {}
-local function archive(id, h)
-  departed(h, id)
-  reindex(h, {flags = 0, due = 0, business = '', counter = '', person = false}, id)
-  put(h.from, id, false)
-  h.version = h.version + 1
-  h.rec = pack_head(h) .. sub(h.rec, h.tail)
-  gone[#gone + 1] = {id, h.rec}
-  return h
-end
-
-local function flush_archive()
-  for _, x in ipairs(gone) do
-    redis.call('HSET', KEYS[ARCHIVE], x[1], x[2])
-    if redis.call('RPUSH', KEYS[OLDEST], x[1]) > KEPT then
-      redis.call('HDEL', KEYS[ARCHIVE], redis.call('LPOP', KEYS[OLDEST]))
-    end
-  end
-end
-
--- unsteady forgets what was checked of documents, for one changes.
-local shared
-local function unsteady()
-  for i = 1, #shared do shared[i].held = nil end
-end
-
-local function doc(d, now)
-  if d.delete then
-    unsteady()
-    put(STATE, 'v' .. d.field, false)
-    put(DOCS, d.field, false)
-    pending[DUE]['\0' .. d.field] = false
-    return
-  end
-  local due = resolve(d.due, now)
-  unsteady()
-  put(STATE, 'v' .. d.field, number(d.expect + 1))
-  put(DOCS, d.field, pack('>I6I6', d.expect + 1, due) .. d.body)
-  pending[DUE]['\0' .. d.field] = due > 0 and number(due)
-end
-
--- add counts on; a later day begins at 0, an earlier one is over.
-local function add(field, day, n)
-  local d = daily(field)
-  if day < d[1] then return end
-  d[1], d[2], d.changed = day, (d[1] == day and d[2] or 0) + n, true
-end
-
-local DAY = 86400000
-
--- remember keeps an operation with the ids that it wrote and picked.
-local function remember(op, ids, picked, now)
-  local expires = now + op[3]
-  local k = OPS + math.floor(expires / DAY) % 2
-  put_once(k, op[1], pack('>I6', expires) .. op[2] .. op[4] .. pack('>BI2', picked, #ids) .. ids)
-end
-
--- An operation lives in the hash of the day on which it expires; of two hashes
--- one is always of the day after, and empty when that day begins to be used.
-local function flush_ops(m)
-  local day = math.floor(m.now / DAY)
-  if day ~= m.day then
-    for d = math.max(m.day + 1, day - 1), day do
-      local k = OPS + (d + 1) % 2
-      redis.call('UNLINK', KEYS[k])
-      redis.call('HSET', KEYS[k], '', '')
-    end
-    m.day = day
-  end
-  flush(OPS)
-  flush(OPS + 1)
 end

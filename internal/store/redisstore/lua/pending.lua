@@ -1,0 +1,18 @@
+-- Members of sorted sets that are to be added (score) or removed (false).
+
+local pending = {[LINES] = {}, [DUE] = {}, [BUCKETS] = {}}
+
+local function settle(k)
+  local add, rem = {}, {}
+  for member, score in pairs(pending[k]) do
+    if score then
+      add[#add + 1] = score
+      add[#add + 1] = member
+    else
+      rem[#rem + 1] = member
+    end
+  end
+  if #add + #rem > 0 then pending[k] = {} end
+  each(add, function(...) redis.call('ZADD', KEYS[k], ...) end)
+  each(rem, function(...) redis.call('ZREM', KEYS[k], ...) end)
+end
