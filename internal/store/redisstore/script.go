@@ -15,11 +15,11 @@ import (
 //go:embed lua/*.lua
 var sources embed.FS
 
-// script is a whole script, made of fragments that each begin with their
-// contract.
+// script is a whole script, made of files that each begin with their contract.
 type script struct {
-	text string
-	sha  string
+	files []string // names in lua/, the script's own last
+	text  string
+	sha   string
 }
 
 // The fragments that several scripts begin with, in the order of what needs what.
@@ -67,7 +67,8 @@ func newScript(shebang, prelude string, begin []string, rest ...string) *script 
 	var text strings.Builder
 	text.WriteString(shebang + "\n" + prelude)
 	numbers := make(map[string]string)
-	for _, name := range slices.Concat(begin, rest) {
+	files := slices.Concat(begin, rest)
+	for _, name := range files {
 		source, err := sources.ReadFile("lua/" + name + ".lua")
 		if err != nil {
 			panic(err) // embedded
@@ -81,7 +82,7 @@ func newScript(shebang, prelude string, begin []string, rest ...string) *script 
 		}
 	}
 	sum := sha1.Sum([]byte(text.String())) //nolint:gosec // as above
-	return &script{text: text.String(), sha: hex.EncodeToString(sum[:])}
+	return &script{files: files, text: text.String(), sha: hex.EncodeToString(sum[:])}
 }
 
 var (
