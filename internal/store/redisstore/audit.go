@@ -75,7 +75,7 @@ func (p *part) audit(ctx context.Context, rules store.Auditor) ([]store.Finding,
 			return nil, ctx.Err()
 		}
 		again := newComparison(p, rules)
-		again.suspect = last.different()
+		again.suspect = last.diff
 		if err := again.read(ctx); err != nil {
 			return nil, err
 		}

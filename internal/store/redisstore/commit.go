@@ -33,7 +33,9 @@ type commitCall struct {
 	replay []dengxu.TokenID
 }
 
-// Commit checks and writes one batch.
+// Commit checks and writes one batch, as store.Store promises. Once it was sent,
+// the end of ctx is store.ErrUnknown. It is store.ErrUnavailable when nothing was
+// written, also because too many commits wait.
 func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error) {
 	p, err := s.ready(ctx, b.Partition)
 	if err != nil {
@@ -219,7 +221,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 
 // deliver reads the answers of a group.
 func (p *part) deliver(u *unpacker, at *slot, group []*commitCall) error {
-	now := p.answered(u)
+	now := p.readHead(u)
 	if n := u.array(); n != len(group) {
 		u.fail(fmt.Sprintf("%d answers for %d batches", n, len(group)))
 	}

@@ -71,8 +71,6 @@ func hashOf(kind, entry string) uint64 { return maphash.String(seed, kind+"\x00"
 
 func (c *comparison) clean() bool { return len(c.diff) == 0 && len(c.rules.Findings()) == 0 }
 
-func (c *comparison) different() map[uint64]int { return c.diff }
-
 // named are the entries that differ as they did in the first reading. Counts
 // may return to what they were, so they count where the line stood still: its
 // records have the same versions.

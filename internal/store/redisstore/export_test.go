@@ -10,7 +10,7 @@ import (
 )
 
 // Recheck is what happens every minute.
-func (s *Store) Recheck(ctx context.Context) error { return s.check(ctx) }
+func (s *Store) Recheck(ctx context.Context) error { return s.assess(ctx) }
 
 // Sweep sweeps a partition, as happens every minute.
 func (s *Store) Sweep(ctx context.Context, p store.Partition) error { return s.parts[p].sweep(ctx) }

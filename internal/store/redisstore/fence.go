@@ -99,13 +99,13 @@ const remembered = 1 << 16
 // recent are the last writes that were answered.
 type recent struct {
 	mu   sync.Mutex
-	ring []answered
+	ring []answeredWrite
 	next int
 	most int
 }
 
-// answered is a write of a token that was answered.
-type answered struct {
+// answeredWrite is a write of a token that was answered.
+type answeredWrite struct {
 	slot    *slot
 	call    int64
 	id      dengxu.TokenID
@@ -126,7 +126,7 @@ func (r *recent) keep(at *slot, c *commitCall) {
 	written := len(c.batch.Tokens)
 	for i := range c.res.Tokens {
 		t := &c.res.Tokens[i]
-		a := answered{slot: at, call: at.call, id: t.ID, counter: t.Counter, joined: t.Version == 1, called: i >= written}
+		a := answeredWrite{slot: at, call: at.call, id: t.ID, counter: t.Counter, joined: t.Version == 1, called: i >= written}
 		if i < written {
 			w := &c.batch.Tokens[i]
 			a.called = w.Token.CallNo == store.NextCall
@@ -144,10 +144,10 @@ func (r *recent) keep(at *slot, c *commitCall) {
 }
 
 // gone are the writes of calls that a server does not know, oldest first.
-func (r *recent) gone(known map[*slot]int64) []answered {
+func (r *recent) gone(known map[*slot]int64) []answeredWrite {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var lost []answered
+	var lost []answeredWrite
 	for _, a := range slices.Concat(r.ring[r.next:], r.ring[:r.next]) {
 		if a.call > known[a.slot] {
 			lost = append(lost, a)
@@ -171,7 +171,7 @@ func (p *part) compare(ctx context.Context) (lostNow, error) {
 	}
 	gone := p.recent.gone(known)
 	lost.events = int64(len(gone))
-	var calls []answered
+	var calls []answeredWrite
 	for _, a := range gone {
 		if a.joined {
 			lost.joins++
@@ -195,7 +195,7 @@ func (p *part) compare(ctx context.Context) (lostNow, error) {
 
 // notThere counts the lost calls whose tokens are there, and not at the counter
 // that called them.
-func (p *part) notThere(ctx context.Context, calls []answered) (n int64, err error) {
+func (p *part) notThere(ctx context.Context, calls []answeredWrite) (n int64, err error) {
 	ids := make([]string, len(calls))
 	for i, a := range calls {
 		ids[i] = packID(a.id)

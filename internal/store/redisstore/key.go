@@ -10,13 +10,13 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
-// slots is how many hash slots a Redis Cluster has.
-const slots = 16384
+// hashSlots is how many hash slots a Redis Cluster has.
+const hashSlots = 16384
 
 // slotTag is a hash tag that lies in a slot, found by trying.
 func slotTag(slot uint16) string {
 	for n := 0; ; n++ {
-		if tag := strconv.Itoa(n); crc16(tag)%slots == slot {
+		if tag := strconv.Itoa(n); crc16(tag)%hashSlots == slot {
 			return tag
 		}
 	}
@@ -57,10 +57,10 @@ const (
 )
 
 // partitionKeys are the keys of partition i of n. The tags lie so that any even
-// split of the slots is an even split of the partitions.
+// split of the hash slots is an even split of the partitions.
 func partitionKeys(prefix string, i, n int) []string {
 	keys := make([]string, len(keyNames))
-	tag := slotTag(uint16(slots * i / n))
+	tag := slotTag(uint16(hashSlots * i / n))
 	for k, name := range keyNames {
 		keys[k] = prefix + "{" + tag + "}" + name
 	}

@@ -96,7 +96,7 @@ func (p *part) load(ctx context.Context, rows []store.Row) (again bool, err erro
 	u.array()
 	switch word := u.text(); word {
 	case "ok":
-		p.answered(u)
+		p.readHead(u)
 		p.marks.see(u.int(), u.int(), 0)
 		return false, u.err
 	case "epoch":

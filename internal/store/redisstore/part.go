@@ -24,10 +24,10 @@ type part struct {
 
 	commits  chan *commitCall // unbuffered but for what fills the next group
 	waiting  atomic.Int64     // commits that have no answer yet
-	views    chan *viewCall
-	slots    chan *slot // one for each group of commits that may be on its way
+	views    chan *viewCall   // unbuffered but for what fills the next group
+	slots    chan *slot       // one for each group of commits that may be on its way
 	all      [inFlight]*slot
-	looks    chan struct{}
+	looks    chan struct{} // as many as groups of asks may be on their way
 	watch    watchers
 	recent   recent
 	failing  atomic.Int64 // since when no call had an answer, ns; 0 = the last one had
@@ -155,9 +155,10 @@ func (p *part) try() string {
 	return string(w.buf)
 }
 
-// answered takes in the head of an answer: the partition's time in
-// half ms (a clock that is behind runs at half speed), the server's time and the steps of the clock.
-func (p *part) answered(u *unpacker) (now int64) {
+// readHead takes in the head of an answer: the partition's time in half ms (a
+// clock that is behind runs at half speed), the server's time, and the steps of
+// the clock. It returns the partition's time in ms.
+func (p *part) readHead(u *unpacker) (now int64) {
 	halves, t, steps := u.int(), u.int(), u.int()
 	p.seen.see(t, steps, halves, p.s.opts.Mono())
 	return halves >> 1

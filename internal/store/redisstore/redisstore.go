@@ -92,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.link.Store(&link{client})
 	s.closing, s.end = context.WithCancel(s.working)
 	// What a server does with its memory comes before anything is put there.
-	err = s.check(ctx)
+	err = s.assess(ctx)
 	if err == nil {
 		err = s.openParts(ctx)
 	}
@@ -172,7 +172,7 @@ func (s *Store) openPart(ctx context.Context, i, n int) (*part, int, error) {
 	}
 	p.epoch.Store(uint64(u.int()))
 	p.marks.see(u.int(), u.int(), u.int())
-	p.answered(u)
+	p.readHead(u)
 	return p, parts, u.err
 }
 
@@ -226,5 +226,6 @@ func (s *Store) wait(d time.Duration) {
 	}
 }
 
-// pauseBetween is how long the store waits before it tries again to subscribe.
+// pauseBetween is how long the store waits before it subscribes again, and
+// between two clients that were poisoned.
 const pauseBetween = 250 * time.Millisecond

@@ -56,15 +56,15 @@ func (r *Report) Refusal() error {
 // can be asked; a server that forbids CONFIG is taken to do no better than is
 // known.
 func (s *Store) Check(ctx context.Context) (*Report, error) {
-	r, err := s.judge(ctx)
+	r, err := s.inspect(ctx)
 	if err == nil && len(s.parts) > 0 {
 		r.Lost, err = s.Losses(ctx)
 	}
 	return r, err
 }
 
-// judge is Check without what was lost.
-func (s *Store) judge(ctx context.Context) (*Report, error) {
+// inspect is Check without what was lost.
+func (s *Store) inspect(ctx context.Context) (*Report, error) {
 	servers, silent, err := s.masters(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Store) judge(ctx context.Context) (*Report, error) {
 	}
 	for _, m := range servers {
 		c := checking{report: r, master: m, replicated: s.opts.Replicated}
-		c.judge()
+		c.check()
 	}
 	if r.Durability == store.D3Replica && !s.opts.Replicated {
 		r.Durability = store.D2Commit
@@ -160,9 +160,10 @@ func (m *master) number(name string) int64 {
 	return n
 }
 
-// check finds out the class, and refuses or warns at the start.
-func (s *Store) check(ctx context.Context) error {
-	r, err := s.judge(ctx)
+// assess inspects the servers, warns of what is worse than before, and returns the
+// refusal if there is one.
+func (s *Store) assess(ctx context.Context) error {
+	r, err := s.inspect(ctx)
 	if err != nil {
 		return err
 	}

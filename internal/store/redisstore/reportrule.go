@@ -20,7 +20,7 @@ type checking struct {
 // flags of scripts, and effects that are replicated.
 const leastVersion = 7
 
-func (c *checking) judge() {
+func (c *checking) check() {
 	c.version()
 	c.memory()
 	c.persistence()

@@ -43,7 +43,7 @@ func (s *Store) tend() {
 		case <-s.closing.Done():
 			return
 		}
-		if err := s.check(s.closing); err != nil && s.closing.Err() == nil {
+		if err := s.assess(s.closing); err != nil && s.closing.Err() == nil {
 			s.opts.Logger.Warn("how redis keeps data could not be found out", "err", err)
 		}
 		if !swept {

@@ -23,8 +23,8 @@ type viewCall struct {
 	done  chan struct{}
 }
 
-// View answers point reads from one snapshot. The rank in an answer of Afters
-// is of a moment later where the line is long.
+// View answers point reads from one snapshot, or store.ErrUnavailable. The rank in
+// an answer of Afters is of a moment later where the line is long.
 func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
 	p, err := s.ready(ctx, a.Partition)
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *part) stepped(u *unpacker) (now int64, again bool, err error) {
 	u.int()
 	u.int()
 	if !u.bool() {
-		return p.answered(&head), false, u.err
+		return p.readHead(&head), false, u.err
 	}
 	reply, err := p.read(p.s.working, p.s.scripts.tick)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *part) stepped(u *unpacker) (now int64, again bool, err error) {
 	u = &unpacker{buf: reply}
 	u.array()
 	u.text()
-	return p.answered(u), u.err == nil, u.err
+	return p.readHead(u), u.err == nil, u.err
 }
 
 func (p *part) packAsks(group []*viewCall) string {
