@@ -53,7 +53,7 @@ type Output struct {
 	abort  func() error
 }
 
-// Commit puts the file at its place.
+// Commit puts the file at its place. When it fails, nothing is there.
 func (o *Output) Commit() error { return o.commit() }
 
 // Abort leaves nothing at the place of a file that was not committed. What went
@@ -79,9 +79,22 @@ func Create(ctx context.Context, place string, out io.Writer) (*Output, error) {
 	}
 	return &Output{
 		Writer: f,
-		commit: func() error { return errors.Join(f.Sync(), f.Close(), os.Rename(f.Name(), place)) },
+		commit: func() error { return putInPlace(f, place) },
 		abort:  func() error { return errors.Join(f.Close(), os.Remove(f.Name())) },
 	}, nil
+}
+
+// putInPlace gives a temporary file its name when all of it is on disk, and
+// removes it when it is not.
+func putInPlace(f *os.File, place string) error {
+	err := errors.Join(f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), place)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 func createObject(ctx context.Context, name, key string) (*Output, error) {

@@ -87,6 +87,23 @@ func TestPlaces(t *testing.T) { //nolint:paralleltest // the SDK of S3 reads the
 	}
 }
 
+// TestCommitFails has a file that cannot be synced: nothing is at its place, and
+// nothing is left beside it.
+func TestCommitFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := put(t, filepath.Join(dir, "x"))
+	if err := out.Writer.(io.Closer).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Commit(); err == nil {
+		t.Error("a file that is not on disk was committed")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left in the folder: %v, %v", left, err)
+	}
+}
+
 func TestStream(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
