@@ -141,7 +141,7 @@ func (d *direct) Call(ctx context.Context, by scenario.Caller, c scenario.Call) 
 func (d *direct) Act(ctx context.Context, by scenario.Caller, verb dengxu.Verb, id dengxu.TokenID, body any) (any, error) {
 	who := d.by(by, string(verb)+"/"+string(id), body)
 	if edit, ok := body.(dengxu.TokenEdit); ok {
-		return value(d.engine.Edit(ctx, who, id, edit))
+		return value(d.engine.Edit(ctx, who, id, fresh(&edit)))
 	}
 	answer, err := value(d.engine.Act(ctx, who, verb, id, body.(dengxu.VerbRequest)))
 	if err == nil && (by.Who == scenario.Holder || slices.Contains(holders, verb)) {
