@@ -31,14 +31,14 @@ type Remark struct {
 }
 
 // Loss is what servers were found to have lost after it was acknowledged, in
-// the life of a store.
+// the life of a store. Its words are those of the event partition.writes_lost.
 type Loss struct {
-	Times         uint64 `json:"times"`
-	Events        uint64 `json:"events"` // at least
-	Joins         uint64 `json:"joins"`
-	NumbersBurned uint64 `json:"numbers_burned"`
-	NumbersTwice  uint64 `json:"numbers_twice"`
-	CalledTwice   uint64 `json:"called_twice"`
+	Times           uint64 `json:"times"`
+	Events          uint64 `json:"events"` // at least
+	Joins           uint64 `json:"joins"`
+	NumbersBurned   uint64 `json:"numbers_burned"`
+	NumbersRepeated uint64 `json:"numbers_repeated"`
+	CallsRepeated   uint64 `json:"calls_repeated"`
 }
 
 // Examination is what is known of a store without serving it.
@@ -115,11 +115,12 @@ func (x *Examination) redis(ctx context.Context, o Options) {
 	}
 	l := found.Report.Lost
 	x.Lost = &Loss{
-		Times: l.Times, Events: l.Events, Joins: l.Joins, NumbersBurned: l.Burned, NumbersTwice: l.Numbers, CalledTwice: l.Calls,
+		Times: l.Times, Events: l.Events, Joins: l.Joins, NumbersBurned: l.Burned, NumbersRepeated: l.Numbers, CallsRepeated: l.Calls,
 	}
 	if l.Times > 0 {
-		x.say(LevelWarn, "", fmt.Sprintf("commits that were acknowledged were lost, %d times: %d events, %d joins; %d numbers and %d calls came twice", l.Times, l.Events, l.Joins, l.Numbers, l.Calls),
-			"people hold tickets that nobody knows", "set appendfsync always, and run with --durability replicated")
+		what := fmt.Sprintf("commits that were acknowledged were lost, %d times: %d events, %d joins; %d numbers and %d calls were repeated",
+			l.Times, l.Events, l.Joins, l.Numbers, l.Calls)
+		x.say(LevelWarn, "", what, "people hold tickets that nobody knows", "set appendfsync always, and run with --durability replicated")
 	}
 }
 

@@ -74,11 +74,11 @@ func lost(now func() redisstore.Losses) []prometheus.Collector {
 		help string
 		of   func(redisstore.Losses) uint64
 	}{
-		"dengxu_store_losses_total":        {"Times that the store was found to have lost acknowledged commits.", func(l redisstore.Losses) uint64 { return l.Times }},
-		"dengxu_store_lost_events_total":   {"Acknowledged events that the store lost, at least.", func(l redisstore.Losses) uint64 { return l.Events }},
-		"dengxu_store_lost_joins_total":    {"Acknowledged joins that the store lost.", func(l redisstore.Losses) uint64 { return l.Joins }},
-		"dengxu_store_twice_numbers_total": {"Numbers that were given to two tokens because the store lost the first.", func(l redisstore.Losses) uint64 { return l.Numbers }},
-		"dengxu_store_twice_called_total":  {"Tokens called to two counters because the store lost the first call.", func(l redisstore.Losses) uint64 { return l.Calls }},
+		"dengxu_store_losses_total":           {"Times that the store was found to have lost acknowledged commits.", func(l redisstore.Losses) uint64 { return l.Times }},
+		"dengxu_store_lost_events_total":      {"Acknowledged events that the store lost, at least.", func(l redisstore.Losses) uint64 { return l.Events }},
+		"dengxu_store_lost_joins_total":       {"Acknowledged joins that the store lost.", func(l redisstore.Losses) uint64 { return l.Joins }},
+		"dengxu_store_repeated_numbers_total": {"Numbers that were given to two tokens because the store lost the first.", func(l redisstore.Losses) uint64 { return l.Numbers }},
+		"dengxu_store_repeated_calls_total":   {"Tokens called to two counters because the store lost the first call.", func(l redisstore.Losses) uint64 { return l.Calls }},
 	} {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: c.help}, func() float64 { return float64(c.of(now())) }))
 	}
