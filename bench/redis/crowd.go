@@ -10,6 +10,7 @@ import (
 // kind is one of the operations of which many callers do as many as they can.
 type kind struct {
 	name, what string
+	ownCounter bool    // whether each caller has one, as people at counters do
 	goal, aim  float64 // ratios to the yardstick; no aim = 0
 	n          int
 	// prepare fills the hall and returns the operation.
@@ -27,7 +28,7 @@ func (b *bench) joins(ctx context.Context) error {
 
 func (b *bench) calls(ctx context.Context) error {
 	return b.crowds(ctx, kind{
-		name: "call", what: "complete + call next, one commit", goal: 0.6, aim: 1, n: b.ops,
+		name: "call", what: "complete + call next, one commit", ownCounter: true, goal: 0.6, aim: 1, n: b.ops,
 		prepare: func(ctx context.Context, h *hall) (func(int) error, error) {
 			return func(caller int) error { return h.callNext(ctx, caller) }, h.fillAndOpen(ctx, b.ops)
 		},
@@ -79,7 +80,11 @@ func (b *bench) inNewHall(ctx context.Context, k kind, callers int) (r result, e
 	if _, err := b.redis.Do("FLUSHALL"); err != nil {
 		return r, err
 	}
-	h, err := b.open(ctx)
+	counters := 1
+	if k.ownCounter {
+		counters = callers
+	}
+	h, err := b.open(ctx, counters)
 	if err != nil {
 		return r, err
 	}

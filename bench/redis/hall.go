@@ -24,9 +24,10 @@ import (
 
 // hall is an engine over a store in Redis, with queues and counters.
 type hall struct {
-	store  *redisstore.Store
-	engine *engine.Engine
-	people atomic.Uint64
+	store    *redisstore.Store
+	engine   *engine.Engine
+	counters int
+	people   atomic.Uint64
 }
 
 var staff = engine.By{Kind: engine.Operator, Name: "key:bench", Scope: "bench"}
@@ -36,12 +37,12 @@ var attributes = json.RawMessage(`{"age": 71, "vip": true, "allergies": "none", 
 
 // open opens a hall with a prefix of its own. Its counters serve queue main,
 // and there is a queue other.
-func (b *bench) open(ctx context.Context) (*hall, error) {
+func (b *bench) open(ctx context.Context, counters int) (*hall, error) {
 	s, err := redisstore.Open(ctx, redisstore.Options{URL: b.redis.URL(), Prefix: "b" + rand.Text() + ":"})
 	if err != nil {
 		return nil, err
 	}
-	h := &hall{store: s}
+	h := &hall{store: s, counters: counters}
 	if err := h.furnish(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -60,7 +61,7 @@ func (h *hall) furnish(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for i := range rig.Counters {
+	for i := range h.counters {
 		counter := dengxu.Counter{Site: "hall", Queues: []dengxu.CounterQueue{{ID: "main"}}}
 		if _, err = h.engine.PutCounter(ctx, staff, counterID(i), counter, 0); err != nil {
 			return err
@@ -69,7 +70,7 @@ func (h *hall) furnish(ctx context.Context) (err error) {
 	return nil
 }
 
-func counterID(i int) dengxu.CounterID { return dengxu.CounterID(fmt.Sprint("c", i%rig.Counters)) }
+func counterID(i int) dengxu.CounterID { return dengxu.CounterID(fmt.Sprint("c", i)) }
 
 // person is somebody who carries what all measurements and asynq's tasks carry.
 func person(n uint64) dengxu.JoinRequest {
@@ -106,10 +107,10 @@ func (h *hall) fill(ctx context.Context, q dengxu.QueueID, n int) error {
 // fillAndOpen joins n people and makes the first call of every counter, which
 // opens it.
 func (h *hall) fillAndOpen(ctx context.Context, n int) error {
-	if err := h.fill(ctx, "main", n+rig.Counters); err != nil {
+	if err := h.fill(ctx, "main", n+h.counters); err != nil {
 		return err
 	}
-	for i := range rig.Counters {
+	for i := range h.counters {
 		if err := h.callNext(ctx, i); err != nil {
 			return err
 		}
@@ -142,19 +143,21 @@ type result struct {
 	ratio    float64 // to the yardstick
 }
 
-// crowd does n operations from some callers at once and times each.
+// crowd does n operations from some callers at once and times each. It ends at
+// the first that fails.
 func crowd(ctx context.Context, callers, n int, do func(caller int) error) (result, error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	took := make([]time.Duration, n)
-	failed := make([]error, callers)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	start := time.Now()
 	for caller := range callers {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				began := time.Now()
 				if err := do(caller); err != nil {
-					failed[caller] = err
+					fail(err)
 					return
 				}
 				took[i] = time.Since(began)
@@ -163,8 +166,8 @@ func crowd(ctx context.Context, callers, n int, do func(caller int) error) (resu
 	}
 	wg.Wait()
 	all := time.Since(start)
-	if err := errors.Join(append(failed, ctx.Err())...); err != nil {
-		return result{}, err
+	if ctx.Err() != nil {
+		return result{}, context.Cause(ctx)
 	}
 	slices.Sort(took)
 	return result{

@@ -19,7 +19,7 @@ import (
 // memory counts what one that waits costs in Redis, all in: its record, its
 // place in the line, its idempotency key, its event.
 func (b *bench) memory(ctx context.Context) (err error) {
-	h, err := b.open(ctx)
+	h, err := b.open(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (b *bench) grown(do func() error) (float64, error) {
 
 // commands counts what Redis does for one operation that comes alone.
 func (b *bench) commands(ctx context.Context) (err error) {
-	h, err := b.open(ctx)
+	h, err := b.open(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func rest(ctx context.Context, d time.Duration) error {
 // single compares the join of a caller that is alone with a bare script by the
 // same client, in turns.
 func (b *bench) single(ctx context.Context) (err error) {
-	h, err := b.open(ctx)
+	h, err := b.open(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (b *bench) single(ctx context.Context) (err error) {
 // bigLine compares the rank of the last in a long line with that of the last in
 // a short one, in turns.
 func (b *bench) bigLine(ctx context.Context) (err error) {
-	h, err := b.open(ctx)
+	h, err := b.open(ctx, 1)
 	if err != nil {
 		return err
 	}
