@@ -1,8 +1,8 @@
 // Package backup writes what a store keeps of one site or of all into a file of
 // JSON lines, and brings such a file into another store, of whatever kind. It
 // owns the format, what becomes of numbers and ids on the way, and when an import
-// is refused. It refuses to export events, leases and positions in the log, which mean nothing elsewhere,
-// and to write over anything.
+// is refused. It refuses to export events, leases and positions in the log, which
+// mean nothing elsewhere, and to write over anything.
 package backup
 
 import (

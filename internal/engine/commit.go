@@ -17,9 +17,10 @@ const maxTries = 16
 
 // commit decides and commits until the batch is in. A decision against it is
 // taken once more when the settings turn out to be others by now; for that, a
-// batch that is not to be committed names its site. A refusal that only says that the engine's picture was old
-// (settings, a door, the day, a version) renews it and decides again; any other
-// is returned as *store.Refused for the use case to put into words.
+// batch that is not to be committed names its site. A refusal that only says that
+// the engine's picture was old (settings, a door, the day, a version) renews it
+// and decides again; any other is returned as *store.Refused for the use case to
+// put into words.
 func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, error)) (store.Result, error) {
 	for range maxTries {
 		w := e.world.Load()

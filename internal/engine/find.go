@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -105,27 +104,17 @@ func (e *Engine) find(ctx context.Context, err error) (bool, error) {
 // whereIs finds the partition of a document of settings that the world does not
 // have.
 func (e *Engine) whereIs(ctx context.Context, key store.DocKey) (p store.Partition, exists bool, err error) {
-	look := key
 	switch key.Kind { //nolint:exhaustive // keys belong to no site
 	case store.DocSite:
 		p = partitionOfSite(dengxu.SiteID(key.ID), e.parts)
 	case store.DocQueue, store.DocCounter:
 		if e.parts > 1 {
-			look = nameKey(key)
+			had, err := e.readName(ctx, key)
+			return partitionOfSite(had.site, e.parts), had.site != "", err
 		}
 	}
-	v, err := e.view(ctx, store.Ask{Partition: p, Docs: []store.DocKey{look}})
-	if err != nil || v.Docs[0] == nil {
-		return 0, false, err
-	}
-	if look.Kind == store.DocName {
-		var name nameRecord
-		if err := json.Unmarshal(v.Docs[0].Body, &name); err != nil {
-			return 0, false, storeError("read whose id "+key.ID+" is", err)
-		}
-		return partitionOfSite(name.Site, e.parts), name.Site != "", nil
-	}
-	return p, true, nil
+	v, err := e.view(ctx, store.Ask{Partition: p, Docs: []store.DocKey{key}})
+	return p, err == nil && v.Docs[0] != nil, err
 }
 
 // Looking for what is unknown is paid for from a purse that fills with time, so

@@ -40,8 +40,9 @@ type Store interface {
 	// List answers one page of tokens in arrival order. It examines a bounded
 	// number of tokens, so a page may be short and still have a Next.
 	List(ctx context.Context, a ListAsk) (Page, error)
-	// Docs returns every document of a partition by kind and id, from one
-	// snapshot, for the engine's cache.
+	// Docs returns every document of a partition by kind and id, for the
+	// engine's cache: each as it stood at a moment of the call, which in a
+	// shared store need not be one for all.
 	Docs(ctx context.Context, p Partition) ([]Doc, error)
 	// Due returns at most limit entries that are due, oldest first, and when
 	// the next one after them is.
@@ -53,7 +54,8 @@ type Store interface {
 	Watch(p Partition) (hint <-chan struct{}, stop func())
 	// About describes the store.
 	About() About
-	// Audit compares the indexes with the records under one snapshot.
+	// Audit compares the indexes with the records under one snapshot; a shared
+	// store, which has none, reports what is wrong in several readings.
 	Audit(ctx context.Context) ([]Finding, error)
 	// Dump calls yield with every row of a partition, the numbers first, as of
 	// one moment: when the log ended at the cursor that it returns. What was
