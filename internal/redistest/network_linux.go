@@ -64,7 +64,7 @@ func newNamespace() (*os.File, error) {
 	return file, nil
 }
 
-// ip4 gives the command ip its lines on the host.
+// runIP gives the command ip its lines on the host.
 func (h *Host) runIP(lines ...string) error {
 	path, err := exec.LookPath("ip")
 	if err != nil {

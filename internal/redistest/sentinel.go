@@ -141,9 +141,9 @@ func (s *Sentinel) Master() *Server {
 	return s.at(addr)
 }
 
-// WaitFailover waits until two sentinels name the same other server than the
+// AwaitPromotion waits until two sentinels name the same other server than the
 // old one, and it acts as the master. It returns that.
-func (s *Sentinel) WaitFailover(old *Server) *Server {
+func (s *Sentinel) AwaitPromotion(old *Server) *Server {
 	s.t.Helper()
 	var promoted *Server
 	err := retry(4*patience, func() (bool, error) {

@@ -26,7 +26,7 @@ func TestSentinelFailsOver(t *testing.T) {
 	}
 	began = time.Now()
 	old.Kill()
-	promoted := s.WaitFailover(old)
+	promoted := s.AwaitPromotion(old)
 	t.Logf("failed over in %v", time.Since(began))
 	if got := promoted.MustDo("GET", "k"); got != "v" {
 		t.Errorf("the new master has %v", got)
@@ -66,7 +66,7 @@ func TestSentinelIsCutInTwo(t *testing.T) {
 	}
 	old := s.Master()
 	n.Cut(0)
-	promoted := s.WaitFailover(old)
+	promoted := s.AwaitPromotion(old)
 	old.MustDo("SET", "k", "old")
 	promoted.MustDo("SET", "k", "new")
 	n.Heal(0)

@@ -56,7 +56,7 @@ func TestSentinelFailover(t *testing.T) {
 		c.await(50)
 		old := sentinel.Master()
 		old.Kill()
-		sentinel.WaitFailover(old)
+		sentinel.AwaitPromotion(old)
 		c.recovers()
 	}
 	c.end()
@@ -79,7 +79,7 @@ func TestReplicatedFailover(t *testing.T) {
 		c.await(50)
 		old := sentinel.Master()
 		old.Kill()
-		sentinel.WaitFailover(old)
+		sentinel.AwaitPromotion(old)
 		// The new master has no replica, so nothing is acknowledged.
 		if err := c.once(s, 0, "clinic"); !errors.Is(err, store.ErrUnknown) && !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("a join that no replica has: %v", err)
@@ -255,7 +255,7 @@ func cutInTwo(t *testing.T, edits ...func(*redisstore.Options)) (*crowd, *rediss
 			break // it has not come back to the host that is cut
 		}
 		network.Cut(0)
-		sentinel.WaitFailover(old)
+		sentinel.AwaitPromotion(old)
 		began := time.Now()
 		c.awaitAt(right, 50)
 		if took := time.Since(began); took > 10*time.Second {
