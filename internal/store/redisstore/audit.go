@@ -94,7 +94,7 @@ func (p *part) eachEvent(ctx context.Context, each func(ev *store.Event) error) 
 	for {
 		var entries []rueidis.XRangeEntry
 		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) (_ []byte, err error) {
-			cmd := c.B().Xrange().Key(p.keys[keyLog-1]).Start(begin).End("+").Count(page).Build()
+			cmd := c.B().Xrange().Key(p.key(keyLog)).Start(begin).End("+").Count(page).Build()
 			entries, err = c.Do(ctx, cmd).AsXRange()
 			return nil, err
 		})

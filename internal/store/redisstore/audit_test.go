@@ -10,14 +10,14 @@ import (
 	"github.com/dengxu/dengxu/internal/store/redisstore"
 )
 
-// TestAuditFindsDamage breaks one thing at a time by hand.
-func TestAuditFindsDamage(t *testing.T) {
-	t.Parallel()
-	server := redistest.Shared(t)
-	damages := []struct {
-		name, kind, text string
-		do               func(key func(string) string)
-	}{
+// damage is one thing that is broken by hand, and the finding that tells of it.
+type damage struct {
+	name, kind, text string
+	do               func(key func(string) string)
+}
+
+func damages(server *redistest.Server) []damage {
+	return []damage{
 		{"a lane lacks a member", "lanes", "missing clinic", func(key func(string) string) {
 			server.MustDo("ZREMRANGEBYRANK", key("lines"), 0, 0)
 		}},
@@ -79,7 +79,13 @@ func TestAuditFindsDamage(t *testing.T) {
 			server.MustDo("HSET", key("state"), "m", m[:6]+strings.Repeat("\x00", 6)+m[12:])
 		}},
 	}
-	for _, d := range damages {
+}
+
+// TestAuditFindsDamage breaks one thing at a time by hand.
+func TestAuditFindsDamage(t *testing.T) {
+	t.Parallel()
+	server := redistest.Shared(t)
+	for _, d := range damages(server) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			prefix := redistest.Prefix(t)

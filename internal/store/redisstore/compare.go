@@ -146,7 +146,7 @@ func (c *comparison) rest(ctx context.Context) error {
 		c.want("counts", line+fmt.Sprint(*counts), func() string { return lineText(line) + " counting " + fmt.Sprint(*counts) })
 	}
 	raw, err := c.p.call(ctx, soon(), func(ctx context.Context, r rueidis.Client) ([]byte, error) {
-		return r.Do(ctx, r.B().Hget().Key(c.p.keys[keyState-1]).Field("m").Build()).AsBytes()
+		return r.Do(ctx, r.B().Hget().Key(c.p.key(keyState)).Field("m").Build()).AsBytes()
 	})
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func (s *Store) Watch(partition store.Partition) (<-chan struct{}, func()) {
 func (s *Store) listen() {
 	byChannel := make(map[string]*part, len(s.parts))
 	for _, p := range s.parts {
-		byChannel[p.keys[len(p.keys)-1]] = p
+		byChannel[p.key(keyHint)] = p
 	}
 	if !s.cluster {
 		channels := make([]string, 0, len(s.parts))

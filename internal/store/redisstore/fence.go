@@ -59,7 +59,7 @@ func (s *Store) Losses(ctx context.Context) (Losses, error) {
 			return sum, err
 		}
 		raw, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-			b, err := c.Do(ctx, c.B().Hget().Key(p.keys[keyState-1]).Field("L").Build()).AsBytes()
+			b, err := c.Do(ctx, c.B().Hget().Key(p.key(keyState)).Field("L").Build()).AsBytes()
 			if rueidis.IsRedisNil(err) {
 				return nil, nil
 			}
@@ -203,7 +203,7 @@ func (p *part) notThere(ctx context.Context, calls []answeredWrite) (n int64, er
 	for _, key := range []int{keyLive, keyEnded} {
 		var records []rueidis.RedisMessage
 		_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) (_ []byte, err error) {
-			records, err = c.Do(ctx, c.B().Hmget().Key(p.keys[key-1]).Field(ids...).Build()).ToArray()
+			records, err = c.Do(ctx, c.B().Hmget().Key(p.key(key)).Field(ids...).Build()).ToArray()
 			return nil, err
 		})
 		if err != nil {
@@ -234,7 +234,7 @@ func (p *part) knownCalls(ctx context.Context) (map[*slot]int64, error) {
 	}
 	known := make(map[*slot]int64)
 	_, err := p.call(ctx, soon(), func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-		calls, err := c.Do(ctx, c.B().Hmget().Key(p.keys[keyState-1]).Field(fields...).Build()).ToArray()
+		calls, err := c.Do(ctx, c.B().Hmget().Key(p.key(keyState)).Field(fields...).Build()).ToArray()
 		for i := range calls {
 			text, _ := calls[i].ToString()         // nothing is 0
 			n, _ := strconv.ParseInt(text, 10, 64) // as above

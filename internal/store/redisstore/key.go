@@ -41,7 +41,7 @@ func crc16(s string) uint16 {
 // keyNames are the ends of the keys of a partition, in the order of meta.lua.
 var keyNames = [...]string{"state", "live", "ended", "archive", "lines", "due", "docs", "ops0", "ops1", "marks", "buckets", "log", "oldest", "hint"}
 
-// The hashes that cells are read from, by their place in keyNames, from 1.
+// The keys that Go names, by their place in keyNames, from 1 as Lua counts.
 const (
 	keyState   = 1
 	keyLive    = 2
@@ -54,6 +54,7 @@ const (
 	keyMarks   = 10
 	keyBuckets = 11
 	keyLog     = 12
+	keyHint    = 14 // the channel of hints
 )
 
 // partitionKeys are the keys of partition i of n. The tags lie so that any even

@@ -61,6 +61,9 @@ func newPart(s *Store, id store.Partition, keys []string) *part {
 	return p
 }
 
+// key is a key by its number.
+func (p *part) key(n int) string { return p.keys[n-1] }
+
 // marks are the highest numbers that this process has seen of a partition. A
 // server that knows less has lost commits.
 type marks struct {

@@ -11,7 +11,7 @@ import (
 // seen, maybe more than once.
 func (p *part) scan(ctx context.Context, key int, each func(field, value string) error) error {
 	return p.scanPages(ctx, key, "", each, func(b rueidis.Builder, cursor uint64) rueidis.Completed {
-		return b.Hscan().Key(p.keys[key-1]).Cursor(cursor).Count(500).Build()
+		return b.Hscan().Key(p.key(key)).Cursor(cursor).Count(500).Build()
 	})
 }
 
@@ -25,7 +25,7 @@ func (p *part) scanSet(ctx context.Context, key int, each func(member string, sc
 		return each(member, score)
 	}
 	return p.scanPages(ctx, key, placeholder, eachText, func(b rueidis.Builder, cursor uint64) rueidis.Completed {
-		return b.Zscan().Key(p.keys[key-1]).Cursor(cursor).Count(500).Build()
+		return b.Zscan().Key(p.key(key)).Cursor(cursor).Count(500).Build()
 	})
 }
 
