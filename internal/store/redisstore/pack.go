@@ -107,20 +107,27 @@ func (u *unpacker) number(n int) uint64 {
 	return v
 }
 
-// array reads the header of an array.
+// array reads the header of an array. A length that the rest cannot have is
+// damage, so that nothing is made or looped over for it.
 func (u *unpacker) array() int {
+	var n int
 	switch c := u.byte(); {
 	case c&0xf0 == 0x90:
-		return int(c & 0x0f)
+		n = int(c & 0x0f)
 	case c == 0x80: // Lua does not tell an empty array from an empty map
-		return 0
 	case c == 0xdc:
-		return int(u.number(2))
+		n = int(u.number(2))
 	case c == 0xdd:
-		return int(u.number(4))
+		n = int(u.number(4))
+	default:
+		u.fail("no array")
+		return 0
 	}
-	u.fail("no array")
-	return 0
+	if n > len(u.buf)-u.at {
+		u.fail("an array that is cut off")
+		return 0
+	}
+	return n
 }
 
 // int reads a number that has no fraction.
