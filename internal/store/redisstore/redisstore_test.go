@@ -62,3 +62,5 @@ func TestReopen(t *testing.T) {
 		},
 	})
 }
+
+func TestTogether(t *testing.T) { t.Parallel(); storetest.RunTogether(t, open, 4, 60) }

@@ -31,6 +31,7 @@ func discipline(q dengxu.QueueID) order.Discipline {
 // generator makes steps that are mostly sensible, from what the model said.
 type generator struct {
 	rnd     *rand.Rand
+	classes []string
 	reopens bool // the store may be opened again; then the wall clock does not jump
 	now     int64
 	made    int
@@ -43,7 +44,7 @@ type generator struct {
 
 func newGenerator(rnd *rand.Rand, reopens bool) *generator {
 	return &generator{
-		rnd: rnd, reopens: reopens, now: NewClock().Now(),
+		rnd: rnd, classes: someClasses, reopens: reopens, now: NewClock().Now(),
 		live: make(map[dengxu.TokenID]store.Token), docs: make(map[store.DocKey]uint64),
 	}
 }

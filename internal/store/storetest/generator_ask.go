@@ -49,7 +49,7 @@ func (g *generator) expectation() store.Expectation {
 	case 6:
 		return store.RoomAt{Counter: one(g, someCounters), Max: 1 + g.rnd.IntN(4), Freed: g.rnd.IntN(2)}
 	case 7:
-		return store.LaneOpen{Line: line, Lane: g.lane(line.Queue, one(g, someClasses)), Max: 1 + g.rnd.IntN(8)}
+		return store.LaneOpen{Line: line, Lane: g.lane(line.Queue, one(g, g.classes)), Max: 1 + g.rnd.IntN(8)}
 	}
 	if at := g.now + g.ms() - 2_000; g.chance(50) {
 		return store.Before{At: at}

@@ -96,7 +96,7 @@ func (g *generator) lane(q dengxu.QueueID, class string) order.Lane {
 func (g *generator) join() store.TokenWrite {
 	g.made++
 	t := fresh(dengxu.TokenID(fmt.Sprint("t", g.made)))
-	t.Queue, t.Class = one(g, someQueues), one(g, someClasses)
+	t.Queue, t.Class = one(g, someQueues), one(g, g.classes)
 	t.Lane = g.lane(t.Queue, t.Class)
 	t.Factor = int32(t.Lane.K) * 50
 	if g.chance(60) {
