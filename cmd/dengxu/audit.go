@@ -17,25 +17,31 @@ const (
 )
 
 type auditCmd struct {
-	URL   string `xor:"of" placeholder:"URL" help:"Ask a running server; one of --url, --data, --store."`
+	URL   string `xor:"of" placeholder:"URL" help:"Ask a running server; one of --url, --data, --store (DENGXU_STORE, DENGXU_DATA, DENGXU_URL: the first that is set)."`
 	Data  string `xor:"of" type:"path" placeholder:"DIR" help:"Read the data folder of a server that is stopped."`
-	Store string `xor:"of" placeholder:"URL" help:"Read a store: pebble:DIR, or redis:// while servers go on."`
+	Store string `xor:"of" placeholder:"URL" help:"Read a store: pebble:DIR; or redis://, redis+sentinel://, redis+cluster:// (rediss: TLS) while servers go on."`
 	Key   string `env:"DENGXU_KEY,DENGXU_ADMIN_KEY" placeholder:"KEY" help:"Admin key, with --url."`
+}
+
+func (c *auditCmd) of() ctl.Of {
+	return ctl.Of{URL: c.URL, Data: c.Data, Store: c.Store}.OrVariables(true)
 }
 
 // Validate refuses an audit of nothing.
 func (c *auditCmd) Validate() error {
-	if c.URL == "" && c.Data == "" && c.Store == "" {
-		return errors.New("audit of what? --url=URL, --data=DIR or --store=URL")
+	if c.of().IsNothing() {
+		return errors.New("audit of what? --url=URL, --data=DIR or --store=URL, or DENGXU_STORE, DENGXU_DATA or DENGXU_URL")
 	}
 	return nil
 }
 
 // Run prints what is wrong and exits with what it means.
 func (c *auditCmd) Run(ctx context.Context, s ctl.Streams) error {
-	found, err := c.findings(ctx)
+	of := c.of()
+	found, err := c.findings(ctx, of)
 	if err != nil {
 		ctl.Tell(s.Err, fmt.Errorf("audit: %w", err))
+		of.Tell(s.Err)
 		return auditUnreadable
 	}
 	for _, f := range found {
@@ -49,15 +55,15 @@ func (c *auditCmd) Run(ctx context.Context, s ctl.Streams) error {
 	return nil
 }
 
-func (c *auditCmd) findings(ctx context.Context) ([]client.Finding, error) {
-	if c.URL != "" {
-		cl, err := client.New(client.Options{URL: c.URL, Key: c.Key})
+func (c *auditCmd) findings(ctx context.Context, of ctl.Of) ([]client.Finding, error) {
+	if of.URL != "" {
+		cl, err := client.New(client.Options{URL: of.URL, Key: c.Key})
 		if err != nil {
 			return nil, err
 		}
 		return cl.Audit(ctx)
 	}
-	found, err := app.Audit(ctx, app.Options{Data: c.Data, StoreURL: c.Store})
+	found, err := app.Audit(ctx, app.Options{Data: of.Data, StoreURL: of.Store})
 	list := make([]client.Finding, len(found))
 	for i, f := range found {
 		list[i] = client.Finding{Kind: f.Kind, Text: f.Text}

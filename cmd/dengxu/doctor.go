@@ -19,8 +19,8 @@ const (
 )
 
 type doctorCmd struct {
-	Data       string `xor:"of" type:"path" placeholder:"DIR" help:"The data folder of a server, running or not."`
-	Store      string `xor:"of" env:"DENGXU_STORE" placeholder:"URL" help:"A store: pebble:DIR, redis://, redis+sentinel:// or redis+cluster://."`
+	Data       string `xor:"of" type:"path" placeholder:"DIR" help:"The data folder of a server, running or not (DENGXU_DATA)."`
+	Store      string `xor:"of" placeholder:"URL" help:"A store (DENGXU_STORE): pebble:DIR; or redis://, redis+sentinel://, redis+cluster:// (rediss: TLS)."`
 	Durability string `env:"DENGXU_DURABILITY" placeholder:"HOW" help:"On Redis: what servers run with, fast or replicated (fast)."`
 	JSON       bool   `help:"Print JSON, for scripts."`
 }
@@ -28,9 +28,11 @@ type doctorCmd struct {
 // Run prints what a store is like and what to change, and exits with how grave
 // that is. It changes nothing.
 func (c *doctorCmd) Run(ctx context.Context, s ctl.Streams) error {
-	x, err := app.Examine(ctx, app.Options{Data: c.Data, StoreURL: c.Store, Durability: c.Durability})
+	of := ctl.Of{Data: c.Data, Store: c.Store}.OrVariables(false)
+	x, err := app.Examine(ctx, app.Options{Data: of.Data, StoreURL: of.Store, Durability: c.Durability})
 	if err != nil {
 		ctl.Tell(s.Err, fmt.Errorf("doctor: %w", err))
+		of.Tell(s.Err)
 		return doctorRefused
 	}
 	if c.JSON {

@@ -34,7 +34,7 @@ func TestFromAFolderToRedisAndBack(t *testing.T) {
 	}
 	position := "/queue/token/" + ticket["token_id"].(string) + "/position"
 	want(t, 0, "exported 1 site, 1 queue, 1 counter, 1 key, 1 token", "export", "--url", s.url, "--key", testKey, "-o", live)
-	want(t, 1, "unauthenticated", "export", "--url", s.url, "--key", "dx_wrong", "-o", filepath.Join(dir, "none"))
+	want(t, 2, "unauthenticated", "export", "--url", s.url, "--key", "dx_wrong", "-o", filepath.Join(dir, "none"))
 	want(t, 2, "site nowhere", "export", "--url", s.url, "--key", testKey, "--site", "nowhere", "-o", filepath.Join(dir, "none"))
 	want(t, 2, "stop that server, or ask it", "export", "--data", data, "-o", filepath.Join(dir, "none"))
 	want(t, 2, "is in use", "import", "--data", data, live)
@@ -85,4 +85,37 @@ func TestExportOfWhat(t *testing.T) {
 	want(t, 2, "import into what?", "import", "file")
 	want(t, 2, "gone with its server", "export", "--store", "memory:")
 	want(t, 2, "no such file", "export", "--data", filepath.Join(t.TempDir(), "none"))
+}
+
+// TestVariablesNameTheStoreEverywhere: what serve takes from a variable, the
+// commands beside it take too, and a flag is stronger.
+func TestVariablesNameTheStoreEverywhere(t *testing.T) {
+	t.Setenv("DENGXU_ADMIN_KEY", testKey)
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "all.jsonl")
+	s := serve(t, "--data", data)
+	t.Setenv("DENGXU_URL", s.url)
+	want(t, 0, "clean", "audit")
+	want(t, 0, "exported 1 site", "export", "-o", file)
+	want(t, 2, "import into what?", "import", file)
+	t.Setenv("DENGXU_KEY", "dx_wrong")
+	want(t, 2, "taken from DENGXU_URL", "audit")
+	want(t, 2, "taken from DENGXU_URL", "export", "-o", filepath.Join(dir, "none"))
+	t.Setenv("DENGXU_KEY", "")
+	s.stop()
+
+	t.Setenv("DENGXU_DATA", data)
+	want(t, 0, "clean", "audit")
+	want(t, 0, "", "ctl", "key", "new")
+	redis := redistest.Shared(t).URL() + "?prefix=" + redistest.Prefix(t)
+	t.Setenv("DENGXU_STORE", redis)
+	want(t, 2, "taken from DENGXU_STORE", "audit")
+	want(t, 2, "taken from DENGXU_STORE", "ctl", "key", "new")
+	want(t, 0, "imported 1 site", "import", file)
+	want(t, 0, "clean", "audit")
+	want(t, 0, "dx_admin_", "ctl", "key", "new")
+	want(t, 0, "exported 1 site", "export", "-o", filepath.Join(dir, "again.jsonl"))
+	want(t, 1, "a store of format 1", "doctor")
+	want(t, 0, "format 1", "doctor", "--data", data)
+	want(t, 0, "clean", "audit", "--data", data)
 }

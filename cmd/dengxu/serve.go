@@ -24,7 +24,7 @@ import (
 type settings struct {
 	Listen       string         `json:"listen" env:"DENGXU_LISTEN" placeholder:"ADDR" help:"Address to serve on (127.0.0.1:8080)."`
 	Data         string         `json:"data" env:"DENGXU_DATA" placeholder:"DIR" help:"Folder of the store (./dengxu-data)."`
-	Store        string         `json:"store" env:"DENGXU_STORE" placeholder:"URL" help:"Store: pebble:DIR (under --data by default), memory:, or redis:// for several servers."`
+	Store        string         `json:"store" env:"DENGXU_STORE" placeholder:"URL" help:"Store: pebble:DIR (under --data by default), memory:, or for several servers redis://, redis+sentinel://, redis+cluster:// (rediss: TLS)."`
 	Durability   string         `json:"durability" env:"DENGXU_DURABILITY" placeholder:"HOW" help:"On Redis: fast, or replicated to wait for a replica (fast)."`
 	Bare         bool           `json:"bare" env:"DENGXU_BARE" help:"Leave an empty store empty."`
 	PublicURL    string         `json:"public_url" env:"DENGXU_PUBLIC_URL" placeholder:"URL" help:"Where people reach the server, for tickets."`

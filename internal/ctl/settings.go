@@ -3,6 +3,7 @@ package ctl
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -179,10 +180,20 @@ type (
 	keyPut    struct{ Put }
 	keyDelete struct{ Remove }
 	keyNew    struct {
-		Data  string `type:"path" xor:"of" required:"" env:"DENGXU_DATA" placeholder:"DIR" help:"The server's data folder; or --store."`
-		Store string `xor:"of" required:"" placeholder:"URL" help:"The server's store: pebble:DIR, or redis:// while servers go on."`
+		Data  string `type:"path" xor:"of" placeholder:"DIR" help:"The server's data folder (DENGXU_DATA); or --store."`
+		Store string `xor:"of" placeholder:"URL" help:"The server's store (DENGXU_STORE): pebble:DIR; or redis://, redis+sentinel://, redis+cluster:// (rediss: TLS) while servers go on."`
 	}
 )
+
+func (c *keyNew) of() Of { return Of{Data: c.Data, Store: c.Store}.OrVariables(false) }
+
+// Validate refuses a key of nothing.
+func (c *keyNew) Validate() error {
+	if c.of().IsNothing() {
+		return errors.New("the key of which store? --data=DIR or --store=URL, or DENGXU_STORE or DENGXU_DATA")
+	}
+	return nil
+}
 
 // Run prints every key.
 func (*keyList) Run(ctx context.Context, e *Env) error {
@@ -233,8 +244,10 @@ func (c *keyDelete) Run(ctx context.Context, e *Env) error {
 
 // Run makes a new secret for the admin key.
 func (c *keyNew) Run(ctx context.Context, e *Env) error {
-	secret, err := e.Offline.NewAdminKey(ctx, c.Data, c.Store)
+	of := c.of()
+	secret, err := e.Offline.NewAdminKey(ctx, of.Data, of.Store)
 	if err != nil {
+		of.Tell(e.Err)
 		return err
 	}
 	return e.show(map[string]string{"id": "admin", "secret": secret}, func(w io.Writer) { fmt.Fprintln(w, secret) })
