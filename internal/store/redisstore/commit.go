@@ -256,22 +256,27 @@ func (p *part) answer(u *unpacker, c *commitCall, now int64) (store.Result, erro
 	case "refused":
 		return store.Result{}, readRefusal(u, b, now)
 	case "doc":
-		d := b.Docs[u.int()-1]
+		d := *nth(u, b.Docs)
 		r := refuse(store.DocAt{Key: d.Doc.Key, Version: d.Expect})
 		r.Have = uint64(u.int())
 		return store.Result{}, r
 	case "token":
-		t := &b.Tokens[u.int()-1].Token
+		t := &nth(u, b.Tokens).Token
 		r := refuse(store.TokenAt{ID: t.ID, Version: t.Version - 1})
 		r.Have = uint64(u.int())
 		return store.Result{}, r
 	case "holder":
-		t := &b.Tokens[u.int()-1].Token
+		t := &nth(u, b.Tokens).Token
 		r := refuse(store.HolderFree{Holder: t.Indexes().Holder, Not: t.ID})
 		r.Token = unpackID(u.text())
 		return store.Result{}, r
 	case "series":
-		return store.Result{}, refuse(store.SeriesBelow{Name: b.Tokens[u.int()-1].Series.Name})
+		s := nth(u, b.Tokens).Series
+		if s == nil {
+			u.fail("a series that the batch does not have")
+			return store.Result{}, u.err
+		}
+		return store.Result{}, refuse(store.SeriesBelow{Name: s.Name})
 	case "wrong":
 		return store.Result{}, fmt.Errorf("redisstore: %s", u.text())
 	default:
@@ -280,9 +285,18 @@ func (p *part) answer(u *unpacker, c *commitCall, now int64) (store.Result, erro
 	}
 }
 
+// nth is what a number in an answer stands for, from 1.
+func nth[T any](u *unpacker, all []T) *T {
+	if n := u.int(); n >= 1 && n <= int64(len(all)) {
+		return &all[n-1]
+	}
+	u.fail("a number of what the batch does not have")
+	return new(T)
+}
+
 // readRefusal reads which expectation did not hold.
 func readRefusal(u *unpacker, b *store.Batch, now int64) error {
-	r := &store.Refused{By: b.Expect[u.int()-1], Now: now}
+	r := &store.Refused{By: *nth(u, b.Expect), Now: now}
 	switch r.By.(type) {
 	case store.DocAt, store.TokenAt:
 		r.Have = uint64(u.int())
