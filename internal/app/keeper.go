@@ -95,7 +95,7 @@ func (k *keeper) renew(ctx context.Context) {
 	case now && !was:
 		k.log.ErrorContext(ctx, "leases cannot be renewed; this process runs the timers of all partitions", "error", err)
 	case was && !now:
-		k.log.InfoContext(ctx, "leases are renewed again")
+		k.log.WarnContext(ctx, "leases are renewed again") // seen by whoever saw that they were not
 	}
 	for p, is := range gained {
 		if is {

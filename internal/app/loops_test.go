@@ -1,8 +1,10 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -96,12 +98,13 @@ type process struct {
 	store  *counted
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
+	told   bytes.Buffer // its log at the level of serve; to be read when it ended
 }
 
 func launch(t *testing.T, s store.Store, deaf bool) *process {
 	t.Helper()
 	p := &process{store: &counted{Store: s, deaf: deaf, due: make(map[store.Partition]int)}}
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(&p.told, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	e, err := engine.Open(t.Context(), engine.Options{Store: p.store, Logger: log})
 	if err != nil {
 		t.Fatal(err)
@@ -336,6 +339,11 @@ func TestTimersRunWithoutTheLeases(t *testing.T) {
 		b.kill()
 		if b.keeper.alone {
 			t.Error("it still believes that the leases cannot be had")
+		}
+		for _, line := range []string{"leases cannot be renewed", "leases are renewed again"} {
+			if n := strings.Count(b.told.String(), line); n != 1 {
+				t.Errorf("%q is told %d times:\n%s", line, n, b.told.String())
+			}
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (a *App) ready(ctx context.Context) error {
 		if away {
 			a.log.ErrorContext(ctx, "the store does not answer", "error", err)
 		} else {
-			a.log.InfoContext(ctx, "the store answers again")
+			a.log.WarnContext(ctx, "the store answers again") // seen by whoever saw that it did not
 		}
 	}
 	if err != nil {

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -45,9 +47,20 @@ func (h *half) View(ctx context.Context, a store.Ask) (store.View, error) {
 func TestReadyWhileAnyPartitionAnswers(t *testing.T) {
 	t.Parallel()
 	s := &half{Store: memstore.New(memstore.Options{Partitions: 2})}
-	a := start(t, Options{Store: s, Bare: true, AdminKey: testKey})
-	defer stop(t, a)
-	defer s.hush()
+	var told bytes.Buffer // what serve shows unless it is told to show more
+	a := start(t, Options{
+		Store: s, Bare: true, AdminKey: testKey,
+		Logger: slog.New(slog.NewTextHandler(&told, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	defer func() {
+		s.hush()
+		stop(t, a)
+		for _, line := range []string{"the store does not answer", "the store answers again"} {
+			if n := strings.Count(told.String(), line+`"`); n != 1 {
+				t.Errorf("%q is told %d times:\n%s", line, n, told.String())
+			}
+		}
+	}()
 	for _, row := range []struct {
 		silent []store.Partition
 		status int
@@ -64,7 +77,7 @@ func TestReadyWhileAnyPartitionAnswers(t *testing.T) {
 		if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "durability_text", "DurabilityText")), &got); err != nil {
 			t.Fatalf("%v in %s", err, body)
 		}
-		if got.Store != "memory" || got.Durability != "D0" || got.DurabilityText == "" {
+		if got.Store != "memory" || got.Durability != "D0" || strings.Contains(got.DurabilityText, "not known") != (status == 503) {
 			t.Errorf("silent %v: %s", row.silent, body)
 		}
 		if status == 503 && (got.Code != "unavailable" || got.Reason != "store") {

@@ -46,7 +46,7 @@ func (t *timers) run(ctx context.Context) {
 			if failing {
 				t.log.ErrorContext(ctx, "timers cannot run", "error", err)
 			} else {
-				t.log.InfoContext(ctx, "timers run again")
+				t.log.WarnContext(ctx, "timers run again") // seen by whoever saw that they did not
 			}
 		}
 		alarm.Reset(t.pause(next, err))

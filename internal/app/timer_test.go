@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -92,6 +94,30 @@ func TestAHintDoesNotDelayTheNextThing(t *testing.T) {
 		at := looks(t, 30*time.Millisecond, hint, func(int) (time.Duration, error) { return 20 * time.Millisecond, nil })
 		if len(at) != 2 || at[1] != 20*time.Millisecond {
 			t.Errorf("looked at %v, want 0 and 20 ms", at)
+		}
+	})
+}
+
+// TestTimersSayWhenTheyRunAgain: whoever saw at the level of serve that they do
+// not run sees there that they do.
+func TestTimersSayWhenTheyRunAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
+		defer cancel()
+		var told bytes.Buffer
+		n := 0
+		loop := timers{idle: idleTick, log: slog.New(slog.NewTextHandler(&told, &slog.HandlerOptions{Level: slog.LevelWarn})), tick: func(context.Context) (time.Duration, error) {
+			if n++; n < 4 {
+				return 0, errors.New("store away")
+			}
+			return time.Second, nil
+		}}
+		loop.run(ctx)
+		for _, line := range []string{"timers cannot run", "timers run again"} {
+			if got := strings.Count(told.String(), line); got != 1 {
+				t.Errorf("%q is told %d times:\n%s", line, got, told.String())
+			}
 		}
 	})
 }

@@ -54,7 +54,7 @@ func (f *Feed) tail(ctx context.Context, p store.Partition) {
 func (f *Feed) fail(ctx context.Context, p store.Partition, err error) {
 	if err == nil {
 		f.failing.Add(-1)
-		f.o.Logger.InfoContext(ctx, "event log is read again", "partition", p)
+		f.o.Logger.WarnContext(ctx, "event log is read again", "partition", p)
 		return
 	}
 	f.failing.Add(1)

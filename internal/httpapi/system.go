@@ -36,6 +36,10 @@ type Unready struct {
 	DurabilityText string           `json:"durability_text" doc:"what an acknowledged change survives"`
 }
 
+// unknownText goes with the lowest class: what was found when the store last
+// answered promises nothing while it does not.
+const unknownText = "What a change survives is not known while the store or its log does not answer."
+
 func (s *server) readyz(c *call, _ *nothing, _ *nothing) (*Readiness, error) {
 	err := s.Feed.Ready()
 	if err == nil && s.Ready != nil {
@@ -43,7 +47,7 @@ func (s *server) readyz(c *call, _ *nothing, _ *nothing) (*Readiness, error) {
 	}
 	about := s.Feed.About()
 	if err != nil {
-		return nil, &Unready{Problem: *c.problem(err), Store: about.Kind, Durability: about.Durability, DurabilityText: about.Text}
+		return nil, &Unready{Problem: *c.problem(err), Store: about.Kind, Durability: store.D0Memory, DurabilityText: unknownText}
 	}
 	return &Readiness{Status: "ready", Store: about.Kind, Durability: about.Durability, DurabilityText: about.Text}, nil
 }
