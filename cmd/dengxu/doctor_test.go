@@ -39,6 +39,7 @@ func TestDoctorTellsTheClass(t *testing.T) {
 		args, want  []string
 	}{
 		{"a log synced at every commit, and a replica waited for", "D3", 0, []string{"--store", kept.URL(), "--durability", "replicated"}, nil},
+		{"a replica waited for that is not there", "D0", 2, []string{"--store", redistest.Start(t, redistest.Options{}).URL(), "--durability", "replicated"}, []string{"refuse", "no master has a replica", "run without"}},
 		{"the same and not waited for", "D2", 1, []string{"--store", kept.URL()}, []string{"min-replicas-to-write"}},
 		{"nothing kept", "D0", 1, []string{"--store", redistest.Start(t, redistest.Options{}).URL()}, []string{"appendonly is off", "no replica"}},
 		{"a log synced each second", "D1", 1, []string{"--store", redistest.Start(t, redistest.Options{AppendOnly: true}).URL()}, []string{"up to two seconds", "appendfsync always"}},
@@ -61,6 +62,8 @@ func TestDoctorTellsTheClass(t *testing.T) {
 	if code, _, errs := command(t, "serve", "--listen", "127.0.0.1:0", "--store", evicting.URL()); code != 2 || !strings.Contains(errs, "noeviction") {
 		t.Errorf("serve over a server that evicts: exit %d, %s", code, errs)
 	}
+	alone := redistest.Start(t, redistest.Options{})
+	want(t, 3, "redis "+strings.TrimPrefix(alone.URL(), "redis://")+": no replica is connected", "serve", "--listen", "127.0.0.1:0", "--store", alone.URL(), "--durability", "replicated")
 	if code, _, errs := command(t, "doctor", "--store", "redis://h/x"); code != 2 || !strings.Contains(errs, "database") {
 		t.Errorf("a wrong URL: exit %d, %s", code, errs)
 	}
@@ -106,7 +109,7 @@ func TestAStoreInRedisFromTheCommandLine(t *testing.T) {
 func TestDoctorOfAFolder(t *testing.T) {
 	t.Setenv("DENGXU_ADMIN_KEY", testKey)
 	data := t.TempDir()
-	if x, text := examine(t, 0, "--data", data); x.Exists || x.Durability != "D2" || !strings.Contains(text, "there is no folder yet") {
+	if x, text := examine(t, 1, "--data", data); x.Exists || x.Durability != "D2" || !strings.Contains(text, "there is no store in this folder") {
 		t.Errorf("%+v\n%s", x, text)
 	}
 	s := serve(t, "--data", data)

@@ -84,7 +84,7 @@ func TestExportOfWhat(t *testing.T) {
 	want(t, 2, "export of what?", "export")
 	want(t, 2, "import into what?", "import", "file")
 	want(t, 2, "gone with its server", "export", "--store", "memory:")
-	want(t, 2, "no such file", "export", "--data", filepath.Join(t.TempDir(), "none"))
+	want(t, 2, "there is no store in", "export", "--data", filepath.Join(t.TempDir(), "none"))
 }
 
 // TestVariablesNameTheStoreEverywhere: what serve takes from a variable, the

@@ -299,6 +299,31 @@ func TestAWrongOptionIsUsage(t *testing.T) {
 	}
 }
 
+// TestAWrongStoreIsSaidInPlainWords: what is wrong with the URL of a Redis, and
+// a code that does not let it be tried for ever.
+func TestAWrongStoreIsSaidInPlainWords(t *testing.T) {
+	t.Setenv("DENGXU_ADMIN_KEY", testKey)
+	guarded := redistest.Start(t, redistest.Options{})
+	guarded.MustDo("CONFIG", "SET", "requirepass", "pw")
+	locked, host := guarded.URL(), strings.TrimPrefix(guarded.URL(), "redis://")
+	open := strings.TrimPrefix(redistest.Shared(t).URL(), "redis://")
+	s := serve(t, "--store", "memory:")
+	defer s.stop()
+	for _, row := range []struct {
+		url  string
+		code int
+		want string
+	}{
+		{locked, 2, "wants a password"},
+		{"redis://:bad@" + host, 2, "user or password is wrong"},
+		{"redis+sentinel://" + open + "/main", 2, "no Sentinel is there"},
+		{"redis://" + strings.TrimPrefix(s.url, "http://"), 2, "no Redis is there"},
+		{"rediss://" + open, 3, "without TLS the URL begins with redis"},
+	} {
+		want(t, row.code, row.want, "serve", "--listen", "127.0.0.1:0", "--store", row.url)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -311,8 +336,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"ctl", "--help"}, 0, "apply"},
 		{[]string{"frobnicate"}, 2, ""},
 		{[]string{"serve", "--store", "redis://x/y"}, 2, ""},
-		{[]string{"serve", "--store", "memory:", "--durability", "fast"}, 2, ""},
-		{[]string{"serve", "--store", "redis://127.0.0.1:1"}, 2, ""},
+		{[]string{"serve", "--store", "memory:", "--durability", "replicated"}, 2, ""},
+		{[]string{"serve", "--listen", "127.0.0.1:0", "--store", "redis://127.0.0.1:1"}, 3, ""},
 		{[]string{"serve", "--cors-origin", "foo"}, 2, ""},
 		{[]string{"audit"}, 2, ""},
 		{[]string{"audit", "--data", "/no/such/folder"}, 2, ""},

@@ -345,7 +345,7 @@ func TestOptionsThatContradictAreRefused(t *testing.T) {
 	for _, o := range []Options{
 		{TLSCert: "c.pem"},
 		{PublicURL: "queue.example"},
-		{Durability: "fast"},
+		{Durability: "replicated"},
 		{StoreURL: "memory:", Durability: "replicated"},
 		{StoreURL: "redis://x", Durability: "safe"},
 	} {

@@ -110,6 +110,9 @@ func (x *Examination) redis(ctx context.Context, o Options) {
 	for _, m := range found.Report.Remarks {
 		x.say(Level(m.Level), m.Server, m.What, m.Why, m.Change)
 	}
+	if err := found.Report.Unreplicated(); err != nil && r.Replicated {
+		x.say(LevelRefuse, "", "no master has a replica", "no server starts with --durability replicated", "connect a replica, or run without")
+	}
 	for _, err := range found.Unread {
 		x.say(LevelWarn, "", err.Error(), "its queues cannot be served now", "see why its server does not answer")
 	}
@@ -139,7 +142,7 @@ func (x *Examination) folder(dir string) {
 	}
 	x.Exists, x.Bytes = found.Exists, found.Bytes
 	if !found.Exists {
-		x.say(LevelOK, dir, "there is no folder yet; the first start makes it", "", "")
+		x.say(LevelWarn, dir, "there is no store in this folder", "a start would make an empty one", "name the right folder, if there is one already")
 		return
 	}
 	if found.Format > 0 {

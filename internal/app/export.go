@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -55,7 +54,7 @@ func apart(ctx context.Context, o Options, w whenMissing, do func(store.Store) e
 	if w != makeIt {
 		switch err := exists(ctx, a.o); {
 		case err != nil && w == refuse:
-			return fmt.Errorf("open the store: %w", err)
+			return err
 		case err != nil:
 			return do(memstore.New(memstore.Options{}))
 		}

@@ -34,10 +34,10 @@ func checkStore(url, durability string) error {
 	switch {
 	case durability != "" && durability != durabilityFast && durability != durabilityReplicated:
 		return dengxu.Fieldf(dengxu.Invalid, "durability", "%q is neither %s nor %s", durability, durabilityFast, durabilityReplicated)
-	case durability != "" && url == inMemory:
-		return dengxu.Fieldf(dengxu.Invalid, "durability", "durability is a choice of Redis: a store in memory keeps nothing")
-	case durability != "" && !onRedis(url):
-		return dengxu.Fieldf(dengxu.Invalid, "durability", "durability is a choice of Redis: a folder is always synced before the answer")
+	case durability == durabilityReplicated && url == inMemory:
+		return dengxu.Fieldf(dengxu.Invalid, "durability", "replicated is a choice of Redis: a store in memory keeps nothing")
+	case durability == durabilityReplicated && !onRedis(url):
+		return dengxu.Fieldf(dengxu.Invalid, "durability", "replicated is a choice of Redis: a folder has no replicas, and is always synced before the answer")
 	}
 	return nil
 }
@@ -106,9 +106,28 @@ func openRedis(ctx context.Context, o Options) (store.Store, error) {
 	}
 	s, err := redisstore.Open(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("open the store at %s: %w", redisstore.Shown(o.StoreURL), err)
+		return nil, atRedis(o, err)
+	}
+	if r.Replicated { // else the first change would fail, and nobody would know why
+		report, err := s.Check(ctx)
+		if err == nil {
+			err = report.Unreplicated()
+		}
+		if err != nil {
+			return nil, errors.Join(atRedis(o, err), s.Close())
+		}
 	}
 	return s, nil
+}
+
+// atRedis is an error of a store in Redis that does not open: Unavailable when
+// it may open later.
+func atRedis(o Options, err error) error {
+	told := fmt.Errorf("open the store at %s: %w", redisstore.Shown(o.StoreURL), startError{err})
+	if errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) {
+		return dengxu.Errorf(dengxu.Unavailable, "%w", told)
+	}
+	return told
 }
 
 // startError leaves out what a store says of every failed request: that nothing
@@ -157,6 +176,9 @@ func exists(ctx context.Context, o Options) error {
 	}
 	if !onRedis(o.StoreURL) {
 		_, err := os.Stat(storeDir(o))
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("there is no store in %s; name the folder that serve was started with", storeDir(o))
+		}
 		return err
 	}
 	r, err := redisOptions(o)
@@ -164,10 +186,13 @@ func exists(ctx context.Context, o Options) error {
 		return err
 	}
 	there, err := redisstore.Exists(ctx, r)
-	if err == nil && !there {
-		err = fmt.Errorf("nothing of dengxu is at %s", redisstore.Shown(o.StoreURL))
+	if err != nil {
+		return atRedis(o, err)
 	}
-	return err
+	if !there {
+		return fmt.Errorf("nothing of dengxu is at %s", redisstore.Shown(o.StoreURL))
+	}
+	return nil
 }
 
 // offline runs do on a store that is opened for it and must be there already;
@@ -178,7 +203,7 @@ func offline(ctx context.Context, o Options, do func(*engine.Engine) error) erro
 		return err
 	}
 	if err := exists(ctx, a.o); err != nil {
-		return fmt.Errorf("open the store: %w", err)
+		return err
 	}
 	s, err := openStore(ctx, a.o)
 	if err != nil {

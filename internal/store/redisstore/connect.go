@@ -42,7 +42,7 @@ func connect(so *Options) (c rueidis.Client, cluster bool, err error) {
 	}
 	c, err = rueidis.NewClient(o)
 	if err != nil {
-		return nil, false, fmt.Errorf("connect to redis: %w", err)
+		return nil, false, a.explain(err)
 	}
 	return c, a.kind == "redis+cluster", nil
 }

@@ -159,7 +159,7 @@ func (s *Store) openPart(ctx context.Context, i, n int) (*part, int, error) {
 	epoch := fmt.Sprint(time.Now().Unix()) //nolint:forbidigo // another store begins another log
 	reply, err := s.scripts.create.run(ctx, s.client(), p.keys, epoch, format, fmt.Sprint(n), s.wall(), s.process)
 	if err != nil {
-		return nil, 0, fmt.Errorf("open partition %d: %w", i, err)
+		return nil, 0, fmt.Errorf("open partition %d: %w", i, outcome(err))
 	}
 	u := &unpacker{buf: reply}
 	u.array()

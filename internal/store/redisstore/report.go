@@ -39,6 +39,7 @@ type Report struct {
 	Text       string // the class in one sentence
 	Remarks    []Remark
 	Lost       Losses // in the life of the store
+	Replicas   int    // that are connected to the masters, together
 }
 
 // Refusal is the error of a report whose remarks do not let the store open, or
@@ -50,6 +51,22 @@ func (r *Report) Refusal() error {
 		}
 	}
 	return nil
+}
+
+// Unreplicated is the error of servers that are to replicate every commit and
+// have no replica at all, or nil. A store opens all the same, and can be read.
+func (r *Report) Unreplicated() error {
+	if r.Replicas > 0 {
+		return nil
+	}
+	var servers []string
+	for _, m := range r.Remarks {
+		if m.What == noReplica {
+			servers = append(servers, m.Server)
+		}
+	}
+	return fmt.Errorf("redis %s: %s, and with --durability replicated no change can be acknowledged; connect one, or run without: %w",
+		strings.Join(servers, ", "), noReplica, store.ErrUnavailable)
 }
 
 // Check asks every master how it keeps what it is given. It fails when none

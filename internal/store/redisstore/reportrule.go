@@ -136,14 +136,18 @@ func (c *checking) rewriting() {
 	}
 }
 
+// noReplica is what is said of a master without one.
+const noReplica = "no replica is connected"
+
 func (c *checking) replicas() {
 	n := c.number("connected_slaves")
+	c.report.Replicas += int(n)
 	switch {
 	case n == 0 && c.replicated:
 		c.atMost(store.D2Commit)
-		c.say(LevelWarn, "no replica is connected", "with --durability replicated no commit can be acknowledged", "connect a replica")
+		c.say(LevelWarn, noReplica, "with --durability replicated no commit can be acknowledged", "connect a replica, or run without")
 	case n == 0:
-		c.say(LevelWarn, "no replica is connected", "the loss of the machine is the loss of the store", "connect a replica, watched by Sentinel or in the cluster")
+		c.say(LevelWarn, noReplica, "the loss of the machine is the loss of the store", "connect a replica, watched by Sentinel or in the cluster")
 	default:
 		c.say(LevelOK, fmt.Sprintf("replicas: %d", n), "", "")
 	}
