@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dengxu/dengxu/client"
 	"github.com/dengxu/dengxu/internal/app"
 	"github.com/dengxu/dengxu/internal/ctl"
+	"github.com/dengxu/dengxu/internal/store"
 )
 
 // The exit codes of audit.
@@ -64,6 +66,9 @@ func (c *auditCmd) findings(ctx context.Context, of ctl.Of) ([]client.Finding, e
 		return cl.Audit(ctx)
 	}
 	found, err := app.Audit(ctx, app.Options{Data: of.Data, StoreURL: of.Store})
+	if errors.Is(err, store.ErrUnavailable) && !strings.HasPrefix(of.Store, "redis") {
+		err = fmt.Errorf("%w, or ask it (--url URL --key KEY)", err)
+	}
 	list := make([]client.Finding, len(found))
 	for i, f := range found {
 		list[i] = client.Finding{Kind: f.Kind, Text: f.Text}

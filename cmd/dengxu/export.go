@@ -84,7 +84,7 @@ func (c *exportCmd) export(ctx context.Context, of ctl.Of, w io.Writer, bar *bar
 		Progress: func(p, of int, t backup.Totals) { bar.show(p, of, "%d rows, %s", t.Rows, size(t.Bytes)) },
 	})
 	if errors.Is(err, store.ErrUnavailable) && !strings.HasPrefix(of.Store, "redis") {
-		err = fmt.Errorf("%w; stop that server, or ask it: dengxu export --url URL --key KEY", err)
+		err = fmt.Errorf("%w, or ask it (--url URL --key KEY)", err)
 	}
 	return totals, err
 }

@@ -36,8 +36,8 @@ func TestFromAFolderToRedisAndBack(t *testing.T) {
 	want(t, 0, "exported 1 site, 1 queue, 1 counter, 1 key, 1 token", "export", "--url", s.url, "--key", testKey, "-o", live)
 	want(t, 2, "unauthenticated", "export", "--url", s.url, "--key", "dx_wrong", "-o", filepath.Join(dir, "none"))
 	want(t, 2, "site nowhere", "export", "--url", s.url, "--key", testKey, "--site", "nowhere", "-o", filepath.Join(dir, "none"))
-	want(t, 2, "stop that server, or ask it", "export", "--data", data, "-o", filepath.Join(dir, "none"))
-	want(t, 2, "is in use", "import", "--data", data, live)
+	want(t, 2, "stop that server first, or ask it", "export", "--data", data, "-o", filepath.Join(dir, "none"))
+	want(t, 2, "is in use by another dengxu; stop that server first", "import", "--data", data, live)
 	s.stop()
 
 	want(t, 0, "exported 1 site", "export", "--data", data, "-o", cold)

@@ -197,7 +197,7 @@ func TestTheFirstMinutes(t *testing.T) {
 	if code, out, errs := command(t, "audit", "--url", s.url, "--key", key); code != 0 || !strings.Contains(out, "clean") {
 		t.Errorf("audit of the running server: %d %s %s", code, out, errs)
 	}
-	if code, _, errs := command(t, "audit", "--data", data); code != 2 || !strings.Contains(errs, "in use by another dengxu\n") {
+	if code, _, errs := command(t, "audit", "--data", data); code != 2 || !strings.Contains(errs, "in use by another dengxu; stop that server first, or ask it") {
 		t.Errorf("audit of a folder in use: %d %s", code, errs)
 	}
 	taken := strings.TrimPrefix(s.url, "http://")

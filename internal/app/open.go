@@ -91,7 +91,7 @@ func openStore(ctx context.Context, o Options) (store.Store, error) {
 	dir := storeDir(o)
 	s, err := pebblestore.Open(pebblestore.Options{Dir: dir, Logger: o.Logger})
 	if errors.Is(err, store.ErrUnavailable) { // in use; the error names the folder
-		return nil, startError{err}
+		return nil, fmt.Errorf("%w; stop that server first", startError{err})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)

@@ -87,7 +87,8 @@ func (im *importer) checkDoc(ctx context.Context, d *store.Doc) error {
 		return nil // what differs is refused by the store
 	}
 	if docs[0].Site == d.Site {
-		return dengxu.Fieldf(dengxu.Exists, "site", "site %s exists already; an import makes sites, it never changes one", d.Site)
+		return dengxu.Fieldf(dengxu.Exists, "site",
+			"site %s exists already, and nothing was imported: an import never changes a site. Take an empty store: another folder, another Redis, or another ?prefix= in its URL", d.Site)
 	}
 	return dengxu.Fieldf(dengxu.Exists, "site", "%s %s exists already, in site %s", d.Key.Kind, d.Key.ID, docs[0].Site)
 }
