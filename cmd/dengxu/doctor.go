@@ -60,6 +60,7 @@ func printExamination(out io.Writer, x *app.Examination) {
 	switch {
 	case x.Kind == "redis" && x.Exists:
 		fmt.Fprintf(w, "a store of format %s, %s, %s\n", x.Format, count(x.Partitions, "partition"), epochs(x.Epochs))
+		fmt.Fprintf(w, "enrolled: %d (processes over it; one that was killed stays for a day or two)\n", x.Processes)
 	case x.Kind == "redis" && len(x.Epochs) == 0 && x.Worst() != app.LevelRefuse:
 		fmt.Fprintln(w, "no store yet; the first start makes it")
 	}

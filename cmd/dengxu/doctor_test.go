@@ -95,6 +95,12 @@ func TestAStoreInRedisFromTheCommandLine(t *testing.T) {
 	if !x.Exists || x.Partitions != 3 || len(x.Epochs) != 3 || x.Epochs[0] == 0 || !strings.Contains(text, "no loss was ever found") {
 		t.Errorf("%+v\n%s", x, text)
 	}
+	if x.Processes != 1 || !strings.Contains(text, "enrolled: 1 (") {
+		t.Errorf("%d processes are enrolled\n%s", x.Processes, text)
+	}
+	if _, text := examine(t, 1, "--store", strings.Replace(url, "partitions=3", "partitions=5", 1)); !strings.Contains(text, "?partitions=5 is not what") {
+		t.Errorf("of another number of partitions nothing is said:\n%s", text)
+	}
 	if code, out, errs := command(t, "audit", "--store", url); code != 0 || !strings.Contains(out, "clean") {
 		t.Errorf("audit: exit %d, %s%s", code, out, errs)
 	}

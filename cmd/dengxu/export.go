@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type exportCmd struct {
 	Key    string        `env:"DENGXU_KEY,DENGXU_ADMIN_KEY" placeholder:"KEY" help:"Admin key, with --url."`
 	Site   dengxu.SiteID `placeholder:"ID" help:"One site only, without keys; else everything."`
 	Output string        `short:"o" default:"-" placeholder:"FILE" help:"Path, - for standard output, or an object such as s3://bucket/key."`
+	Force  bool          `help:"Replace the file at the path, if there is one; an object is always replaced."`
 }
 
 func (c *exportCmd) of() ctl.Of {
@@ -42,6 +44,9 @@ func (c *exportCmd) Validate() error {
 // Run writes the file. Nothing is at its place unless it is whole.
 func (c *exportCmd) Run(ctx context.Context, s ctl.Streams) error {
 	of := c.of()
+	if err := c.keepOther(); err != nil {
+		return told(s, "export", of, err)
+	}
 	out, err := place.Create(ctx, c.Output, s.Out)
 	if err != nil {
 		return told(s, "export", of, err)
@@ -64,6 +69,18 @@ func (c *exportCmd) Run(ctx context.Context, s ctl.Streams) error {
 	}
 	_, err = fmt.Fprintf(s.Err, "exported %s in %s\n", inWords(&totals), time.Since(began).Round(100*time.Millisecond))
 	return err
+}
+
+// keepOther refuses a path at which something is: an older backup may be the
+// better one.
+func (c *exportCmd) keepOther() error {
+	if c.Force || c.Output == "-" || strings.Contains(c.Output, "://") {
+		return nil
+	}
+	if info, err := os.Stat(c.Output); err == nil && info.Mode().IsRegular() {
+		return dengxu.Fieldf(dengxu.Exists, "output", "%s is there already and is left as it is; --force replaces it", c.Output)
+	}
+	return nil
 }
 
 func (c *exportCmd) export(ctx context.Context, of ctl.Of, w io.Writer, bar *bar) (backup.Totals, error) {

@@ -48,7 +48,8 @@ func TestFromAFolderToRedisAndBack(t *testing.T) {
 
 	s = serve(t, "--store", redis)
 	s.await(http.MethodGet, position, "", http.StatusOK)
-	want(t, 0, "1 token", "export", "--url", s.url, "--key", testKey, "-o", live)
+	want(t, 2, "left as it is; --force", "export", "--url", s.url, "--key", testKey, "-o", live)
+	want(t, 0, "1 token", "export", "--url", s.url, "--key", testKey, "--force", "-o", live)
 	s.stop()
 
 	back := filepath.Join(dir, "back")

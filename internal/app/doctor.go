@@ -50,9 +50,10 @@ type Examination struct {
 	DurabilityText string           `json:"durability_text"`
 	Format         string           `json:"format,omitempty"`
 	Partitions     int              `json:"partitions,omitempty"`
-	Epochs         []uint64         `json:"epochs,omitempty"` // by partition; 0 = could not be read
-	Lost           *Loss            `json:"lost,omitempty"`   // Redis only
-	Bytes          int64            `json:"bytes,omitempty"`  // folder only
+	Epochs         []uint64         `json:"epochs,omitempty"`    // by partition; 0 = could not be read
+	Processes      int              `json:"processes,omitempty"` // enrolled on Redis
+	Lost           *Loss            `json:"lost,omitempty"`      // Redis only
+	Bytes          int64            `json:"bytes,omitempty"`     // folder only
 	Remarks        []Remark         `json:"remarks"`
 }
 
@@ -115,6 +116,11 @@ func (x *Examination) redis(ctx context.Context, o Options) {
 	}
 	for _, err := range found.Unread {
 		x.say(LevelWarn, "", err.Error(), "its queues cannot be served now", "see why its server does not answer")
+	}
+	x.Processes = found.Processes
+	if r.Partitions != 0 && found.Exists && r.Partitions != found.Partitions {
+		x.say(LevelWarn, "", fmt.Sprintf("?partitions=%d is not what the store was made with, %d", r.Partitions, found.Partitions),
+			"it changes nothing", "leave it out; to have another number, export and import into a new store")
 	}
 	l := found.Report.Lost
 	x.Lost = &Loss{

@@ -268,6 +268,15 @@ func TestKeysAtTheTerminal(t *testing.T) {
 	}
 }
 
+// TestANumberIsNotATokenID: who writes the printed number is told how.
+func TestANumberIsNotATokenID(t *testing.T) {
+	t.Parallel()
+	s := dengxutest.NewServer(t)
+	if r := ctl(t, s, "complete", "A001"); r.code != ExitRefused || !strings.Contains(r.err, "--of-site") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
+
 func TestExitCodesTellWhatHappened(t *testing.T) {
 	t.Parallel()
 	s := dengxutest.NewServer(t)

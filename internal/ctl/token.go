@@ -57,6 +57,9 @@ type Ref struct {
 
 // id finds the token. A number that is not active once is an error.
 func (r *Ref) id(ctx context.Context, e *Env) (dengxu.TokenID, error) {
+	if r.Of == "" && looksPrinted(r.Token) {
+		return "", dengxu.Fieldf(dengxu.Invalid, "token", "%s is no token id; if it is a printed number, say of which site: --of-site SITE", r.Token)
+	}
 	if r.Of == "" {
 		return dengxu.TokenID(r.Token), nil
 	}
@@ -74,6 +77,12 @@ func (r *Ref) id(ctx context.Context, e *Env) (dengxu.TokenID, error) {
 		return "", dengxu.Fieldf(dengxu.NotFound, "token", "%d tokens of site %s have number %s now", len(found), r.Of, r.Token)
 	}
 	return found[0].ID, nil
+}
+
+// looksPrinted tells a printed number, a prefix and digits, from a token id,
+// which is much longer.
+func looksPrinted(token string) bool {
+	return token != "" && len(token) < 20 && strings.IndexByte("0123456789", token[len(token)-1]) >= 0
 }
 
 // Said is what every verb may say.

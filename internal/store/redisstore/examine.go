@@ -15,8 +15,13 @@ type Examined struct {
 	Format     string   // of the store
 	Partitions int      // of the store
 	Epochs     []uint64 // by partition; 0 = it could not be read
+	Processes  int      // that are enrolled; one that was killed stays for a day or two
 	Unread     []error  // of partitions that could not be read
 }
+
+// enrolled is how many bytes of the state's field w are about one process: see
+// lua/found.lua.
+const enrolled = 10
 
 // Examine looks at servers and store without making, changing or refusing
 // anything. It returns an error when no server answers.
@@ -63,7 +68,7 @@ func (e *Examined) store(ctx context.Context, c rueidis.Client, prefix string) e
 	cmds := make(rueidis.Commands, 0, e.Partitions)
 	for i := range e.Partitions {
 		key := partitionKeys(prefix, i, e.Partitions)[keyState-1]
-		cmds = append(cmds, c.B().Hmget().Key(key).Field("m", "L").Build())
+		cmds = append(cmds, c.B().Hmget().Key(key).Field("m", "L", "w").Build())
 	}
 	e.Epochs = make([]uint64, e.Partitions)
 	for i, reply := range c.DoMulti(ctx, cmds...) {
@@ -76,6 +81,7 @@ func (e *Examined) store(ctx context.Context, c rueidis.Client, prefix string) e
 			continue
 		}
 		e.Epochs[i] = big([]byte(said[0][:6]))
+		e.Processes = max(e.Processes, len(said[2])/enrolled)
 		if said[1] != "" {
 			e.Report.Lost.add(readLosses(&reader{buf: []byte(said[1]), ok: true}))
 		}

@@ -142,6 +142,9 @@ func (s *Store) openParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if asked := s.opts.Partitions; asked != 0 && asked != n {
+		s.opts.Logger.Warn("the store keeps the number of partitions that it was made with", "has", n, "asked", asked)
+	}
 	s.parts = append(make([]*part, 0, n), first)
 	for i := 1; i < n; i++ {
 		p, _, err := s.openPart(ctx, i, n)
