@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,12 +226,12 @@ func (h *history) ask(ctx context.Context, c caller) {
 }
 
 // judge fails the test unless some order explains every answer.
-func (h *history) judge(t *testing.T) {
+func (h *history) judge(t *testing.T) (decided bool) {
 	t.Helper()
 	ops := h.slim()
 	result := porcupine.CheckOperationsTimeout(queueModel(), ops, patience)
 	if result == porcupine.Ok {
-		return
+		return true
 	}
 	_, info := porcupine.CheckOperationsVerbose(queueModel(), ops, patience/10)
 	name := fmt.Sprintf("%s/history-seed-%d.html", t.ArtifactDir(), h.seed)
@@ -238,10 +239,40 @@ func (h *history) judge(t *testing.T) {
 		t.Errorf("draw the history: %v", err)
 	}
 	h.write(t, ops, name+".txt")
-	t.Errorf("seed %d: %s: no order of %d attempts (%d of unknown outcome) was found; drawn in %s",
+	t.Logf("seed %d: %s: no order of %d attempts (%d of unknown outcome) was found; drawn in %s",
 		h.seed, result, len(ops), h.lost, name)
 	for _, op := range h.tail(info) {
 		t.Log(op)
+	}
+	if result == porcupine.Illegal {
+		t.Fail()
+	}
+	return result != porcupine.Unknown
+}
+
+// verdicts counts the histories of a test for which the checker ran out of
+// patience. Where the machine is busy a few do, since more attempts overlap;
+// when many do, the test has shown nothing.
+type verdicts struct{ all, undecided atomic.Int64 }
+
+func newVerdicts(t *testing.T) *verdicts {
+	t.Helper()
+	v := &verdicts{}
+	t.Cleanup(func() {
+		all, undecided := v.all.Load(), v.undecided.Load()
+		if undecided > max(1, all/10) {
+			t.Errorf("%d of %d histories are undecided", undecided, all)
+		} else if undecided > 0 {
+			t.Logf("%d of %d histories are undecided", undecided, all)
+		}
+	})
+	return v
+}
+
+func (v *verdicts) add(decided bool) {
+	v.all.Add(1)
+	if !decided {
+		v.undecided.Add(1)
 	}
 }
 

@@ -40,6 +40,7 @@ func neverAgain(t *testing.T) *http.Client {
 // server is killed twice meanwhile and callers go on with their keys.
 func TestLinearizableAcrossKills(t *testing.T) {
 	t.Parallel()
+	all := newVerdicts(t)
 	seeds(t, rounds(4, 200), func(t *testing.T, seed uint64) {
 		server := newChild(t, "")
 		server.http = neverAgain(t)
@@ -67,7 +68,7 @@ func TestLinearizableAcrossKills(t *testing.T) {
 		if h.lost+h.down == 0 {
 			t.Errorf("seed %d: no attempt met a killed server", seed)
 		}
-		h.judge(t)
+		all.add(h.judge(t))
 		auditLive(t, seed, caller.Client)
 	})
 }

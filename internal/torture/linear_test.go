@@ -17,6 +17,7 @@ func TestLinearizable(t *testing.T) {
 	for name, open := range among() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			all := newVerdicts(t)
 			seeds(t, stored(name, 20, 200), func(t *testing.T, seed uint64) {
 				clock := storetest.NewClock()
 				faults := &lossy{Store: open(t, clock), rng: dice(seed, 0), off: true}
@@ -42,7 +43,7 @@ func TestLinearizable(t *testing.T) {
 				if h.lost == 0 || h.down == 0 {
 					t.Errorf("seed %d: %d unknown outcomes and %d failures: the faults did not happen", seed, h.lost, h.down)
 				}
-				h.judge(t)
+				all.add(h.judge(t))
 				sound(t, seed, faults)
 			})
 		})

@@ -334,14 +334,14 @@ func sometimes(t *testing.T, done map[string]int) {
 		"call_next conflict counter_paused", "call_next conflict state", "call_next invalid not_served", "call by hand  ",
 		"call by hand conflict not_served", "call by hand conflict counter_busy",
 		"recall too_many too_early",
-		"resume conflict no_room", "transfer exists already_in_line", "rate conflict rated_already",
+		"resume conflict no_room", "transfer exists already_in_line",
 		"undo conflict nothing_to_undo", "undo conflict other_actor", "undo conflict undo_too_late", "undo conflict no_room",
 		"timer token.due", "timer token.missed", "timer token.started", "timer token.abandoned", "timer token.asked",
 		"timer token.deferred", "complete conflict stale_version", "complete conflict state",
 	}
 	if storetest.Torture() { // too rare for the few walks of an ordinary run
 		want = append(want, "recall conflict max_calls", "confirm conflict confirmed_already",
-			"defer conflict defer_max", "complete conflict other_counter")
+			"defer conflict defer_max", "complete conflict other_counter", "rate conflict rated_already")
 	}
 	for _, verb := range walkVerbs {
 		want = append(want, string(verb)+"  ")

@@ -44,7 +44,7 @@ local function attempt(b, m)
     heads, specs = {}, {}
     local exclude = p[P_EXCLUDE] and find(p[P_EXCLUDE])
     local sights = lines_of(p)
-    choices = pick(m.now, p[P_MODE], sights, p[P_MAX], exclude and head(exclude).seq or 0)
+    choices = pick(m.now, p[P_MODE], sights, p[P_MAX], exclude and has(string.byte(exclude, 5), IN_LANE) and head(exclude).seq or 0)
     for i, c in ipairs(choices) do
       specs[i] = sights[c.spec]
       heads[i], why = take(c, b)
