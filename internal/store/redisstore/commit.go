@@ -50,28 +50,42 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Result, error)
 	}
 	defer p.waiting.Add(-1)
 	c := &commitCall{batch: b, until: soon(), done: make(chan struct{})}
-	select {
-	case p.commits <- c:
-	case <-ctx.Done():
-		return store.Result{}, ctx.Err()
-	case <-s.closing.Done():
-		return store.Result{}, store.ErrClosed
-	}
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		return store.Result{}, fmt.Errorf("%w: %w", store.ErrUnknown, ctx.Err())
-	case <-s.stopped:
-		select {
-		case <-c.done:
-		default: // nobody took it any more
-			return store.Result{}, store.ErrClosed
-		}
+	switch taken, err := handOver(ctx, s, p.commits, c, c.done); {
+	case taken && err != nil:
+		return store.Result{}, fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	case err != nil:
+		return store.Result{}, err
 	}
 	if c.err == nil && c.res.Replayed {
 		c.res.Tokens, c.err = p.known(ctx, c.replay)
 	}
 	return c.res, c.err
+}
+
+// handOver gives a call to the loop that takes it, and waits for its answer. When
+// ctx ends before, taken says whether the call was given away: then it may still
+// be carried out.
+func handOver[C any](ctx context.Context, s *Store, to chan<- C, c C, done <-chan struct{}) (taken bool, err error) {
+	select {
+	case to <- c:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-s.closing.Done():
+		return false, store.ErrClosed
+	}
+	select {
+	case <-done:
+		return true, nil
+	case <-ctx.Done():
+		return true, ctx.Err()
+	case <-s.stopped:
+	}
+	select {
+	case <-done:
+		return true, nil
+	default: // nobody took it any more
+		return false, store.ErrClosed
+	}
 }
 
 // commitLoop sends what waits, in groups. It never waits for a group to fill:

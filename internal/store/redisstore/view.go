@@ -31,23 +31,8 @@ func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
 		return store.View{}, err
 	}
 	c := &viewCall{ask: &a, until: soon(), done: make(chan struct{})}
-	select {
-	case p.views <- c:
-	case <-ctx.Done():
-		return store.View{}, ctx.Err()
-	case <-s.closing.Done():
-		return store.View{}, store.ErrClosed
-	}
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		return store.View{}, ctx.Err()
-	case <-s.stopped:
-		select {
-		case <-c.done:
-		default:
-			return store.View{}, store.ErrClosed
-		}
+	if _, err := handOver(ctx, s, p.views, c, c.done); err != nil {
+		return store.View{}, err
 	}
 	if c.err == nil {
 		c.err = p.finishAfters(ctx, &a, &c.view)

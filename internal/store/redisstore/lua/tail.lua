@@ -1,5 +1,6 @@
--- zbelow counts the members of a lane before a point. tails: of lanes that are asked about again and again, how many members there
--- are and a point that none is behind. Who joins is mostly behind all.
+-- zbelow counts the members of a lane before a point. Who joins is mostly behind
+-- all, so that of a lane which is asked about again tails keeps how many members
+-- it has and a point that none is behind; false = it was asked about once.
 local tails = {}
 
 local function read_tail(prefix)
