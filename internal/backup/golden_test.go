@@ -129,7 +129,7 @@ func TestNotText(t *testing.T) {
 	t.Parallel()
 	w := &lineWriter{w: new(bytes.Buffer), sum: sha256.New()}
 	row := func(business string) *line {
-		return &line{Row: store.Row{Kind: store.RowMark, Mark: &store.Mark{Queue: "a", Business: business, At: 1, Until: 2}}}
+		return &line{Row: store.Row{Kind: store.RowMark, Mark: &store.Mark{MarkKey: store.MarkKey{Queue: "a", Business: business}, At: 1, Until: 2}}}
 	}
 	if err := w.put(row("\xff")); err == nil {
 		t.Error("a text that is no UTF-8 was written")

@@ -163,7 +163,7 @@ func (e *Engine) findPlace(ctx context.Context, c *command) error {
 		factor, line = g.factor, q.line()
 	}
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Afters: []store.AfterAsk{{
-		Line: line, Discipline: q.discipline, Member: m, N: *c.req.Place.After,
+		Line: line, Ordering: q.ordering(), Member: m, N: *c.req.Place.After,
 		DayStart: q.site.dayBegan(), Factor: factor,
 	}}})
 	if err == nil {

@@ -226,7 +226,7 @@ func (q *queue) classOf(given string) (string, error) {
 
 // lane is where a token of the class and factor stands while waiting.
 func (q *queue) lane(class string, factor int32) order.Lane {
-	if q.discipline == order.Epoch {
+	if q.rule.Discipline == order.Epoch {
 		return order.Lane{Class: class}
 	}
 	return order.Lane{Class: class, K: order.KOf(factor)}

@@ -254,7 +254,7 @@ func (c *calling) batch() (store.Batch, error) {
 		}
 		due := store.Now + q.callTimeout
 		line := store.PickLine{
-			Line: q.line(), Discipline: q.discipline, Classes: from.classes, Deadline: due,
+			Line: q.line(), Ordering: q.ordering(), Classes: from.classes, Deadline: due,
 		}
 		if q.set.OnCallTimeout != "ask" {
 			line.Due = due

@@ -49,9 +49,9 @@ func parseDayStart(text string) (int, error) {
 func (q *queue) compile(set dengxu.Queue) {
 	q.set = set.WithDefaults()
 	s := &q.set
-	q.discipline = order.Aging
+	q.rule = order.Rule{Discipline: order.Aging}
 	if s.Ordering == "epoch" {
-		q.discipline = order.Epoch
+		q.rule.Discipline = order.Epoch
 	}
 	q.compileGroups()
 	q.classes = slices.Sorted(maps.Keys(s.Classes))

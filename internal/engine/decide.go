@@ -170,7 +170,7 @@ func (c *command) end(ch *change, state dengxu.State, event dengxu.EventType) *s
 	next.Deadline = 0
 	if c.q.rejoinAfter > 0 && c.t.Business != "" && state != dengxu.StateCancelled {
 		ch.marks = append(ch.marks, store.MarkWrite{
-			Queue: c.q.id, Business: c.t.Business, At: store.Now, Keep: c.q.rejoinAfter,
+			MarkKey: store.MarkKey{Queue: c.q.id, Business: c.t.Business}, At: store.Now, Keep: c.q.rejoinAfter,
 		})
 	}
 	return next
@@ -284,7 +284,7 @@ func decideMiss(c *command, ch *change) error {
 		next = c.become(ch, dengxu.StateScheduled, dengxu.EventMissed)
 		next.Why, next.Due = whyMissed, store.Now+c.q.recallGap
 		ch.write[0].PlaceFloor, ch.write[0].Penalty = store.Now, c.q.penalty
-		if c.q.discipline == order.Epoch {
+		if c.q.rule.Discipline == order.Epoch {
 			ch.write[0].ScaleFrom = c.q.site.dayBegan()
 		}
 	}

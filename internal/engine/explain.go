@@ -36,7 +36,7 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 		}
 		return out, err
 	}
-	out.Ordering, out.Formula = q.set.Ordering, formulas[q.discipline]
+	out.Ordering, out.Formula = q.set.Ordering, formulas[q.rule.Discipline]
 	if t.State == dengxu.StateWaiting {
 		if err := e.explainAhead(ctx, q, &t, &out); err != nil {
 			return out, err
@@ -62,7 +62,7 @@ func (e *Engine) explainAhead(ctx context.Context, q *queue, t *store.Token, out
 		return err
 	}
 	byPlace, own := whole, whole
-	byPlace.Discipline = order.Epoch
+	byPlace.Ordering = store.Ordering{Rule: order.Rule{Discipline: order.Epoch}}
 	own.Classes = []string{t.Lane.Class}
 	ask := store.Ask{Partition: q.site.partition, Ranks: []store.RankAsk{whole, byPlace, own}}
 	classes := []string{t.Lane.Class}

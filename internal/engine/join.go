@@ -188,7 +188,7 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 	}
 	b.Expect = append(b.Expect, q.steady()...)
 	if q.rejoinAfter > 0 && t.Business != "" {
-		b.Expect = append(b.Expect, store.MarkOlder{Queue: q.id, Business: t.Business, At: store.Now - q.rejoinAfter})
+		b.Expect = append(b.Expect, store.MarkOlder{MarkKey: store.MarkKey{Queue: q.id, Business: t.Business}, At: store.Now - q.rejoinAfter})
 	}
 	if q.set.MaxLength > 0 {
 		b.Expect = append(b.Expect, q.roomInLine(line))
@@ -197,18 +197,18 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 	if q.set.DailyQuota > 0 {
 		b.Expect = append(b.Expect, store.TallyBelow{Key: joins, Max: int64(q.set.DailyQuota)})
 	}
-	if q.discipline == order.Aging {
+	if q.rule.Discipline == order.Aging {
 		b.Expect = append(b.Expect, store.LaneOpen{Line: line, Lane: t.Lane, Max: maxLanes})
 	}
 	write := store.TokenWrite{Token: t, Series: q.series(t.Class)}
-	if q.discipline == order.Epoch {
+	if q.rule.Discipline == order.Epoch {
 		write.ScaleFrom = q.site.dayBegan()
 	}
 	b.Tokens = append(b.Tokens, write)
 	b.Tallies = append(b.Tallies, store.TallyAdd{Key: joins, N: 1})
 	b.Events = append(b.Events, store.EventSpec{Type: event, Token: len(b.Tokens), Actor: by.Name})
 	b.Ranks = append(b.Ranks, store.RankOf{
-		Token: len(b.Tokens), Discipline: q.discipline, Classes: q.competing(t.Class),
+		Token: len(b.Tokens), Ordering: q.ordering(), Classes: q.competing(t.Class),
 	})
 }
 

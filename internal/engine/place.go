@@ -22,7 +22,7 @@ func (c *command) replace(ch *change, usual string) error {
 		next.Place, next.Seq = c.placed.Place, 0
 	case where == dengxu.PlaceTail:
 		next.Place, next.Seq = store.Now-next.HeadStart, 0
-		if q.discipline == order.Epoch {
+		if q.rule.Discipline == order.Epoch {
 			ch.write[0].ScaleFrom = q.site.dayBegan()
 		}
 	}
@@ -115,11 +115,11 @@ func decideTransfer(c *command, ch *change) error {
 // join: the place of an epoch queue is scaled, that of others is not.
 func (c *command) rescale(ch *change) {
 	next := &ch.write[0].Token
-	if next.Seq == 0 || c.q.discipline == order.Aging && c.to.discipline == order.Aging {
+	if next.Seq == 0 || c.q.rule.Discipline == order.Aging && c.to.rule.Discipline == order.Aging {
 		return
 	}
 	next.Place = c.t.JoinedAt - c.t.HeadStart
-	if c.to.discipline == order.Epoch {
+	if c.to.rule.Discipline == order.Epoch {
 		ch.write[0].ScaleFrom = c.to.site.dayBegan()
 	}
 }
@@ -154,7 +154,7 @@ func (c *command) expectThere(ch *change) {
 	if q.set.MaxLength > 0 && q != c.q {
 		ch.expect = append(ch.expect, q.roomInLine(next.Line()))
 	}
-	if q.discipline == order.Aging && store.BoundClass(next.Lane) == "" {
+	if q.rule.Discipline == order.Aging && store.BoundClass(next.Lane) == "" {
 		ch.expect = append(ch.expect, store.LaneOpen{Line: next.Line(), Lane: next.Lane, Max: maxLanes})
 	}
 }

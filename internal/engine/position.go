@@ -51,7 +51,7 @@ func (e *Engine) rank(ctx context.Context, q *queue, t *store.Token) (*int, erro
 
 func (q *queue) rankAsk(t *store.Token) store.RankAsk {
 	return store.RankAsk{
-		Line: t.Line(), Discipline: q.discipline,
+		Line: t.Line(), Ordering: q.ordering(),
 		Classes: q.rivals(t), Member: t.Member(),
 	}
 }
@@ -228,7 +228,7 @@ func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupNa
 		Queue: q.id, Gen: q.gen(), Class: class, State: dengxu.StateWaiting,
 		Lane: q.lane(class, g.factor), Place: v.Now - g.headStart, Seq: math.MaxUint64,
 	}
-	if q.discipline == order.Epoch {
+	if q.rule.Discipline == order.Epoch {
 		t.Place = order.Scale(t.Place, q.site.dayBegan(), g.factor)
 	}
 	rank, err := e.rank(ctx, q, &t)

@@ -93,9 +93,9 @@ type queue struct {
 	state   queueState
 	stateV  uint64
 
-	discipline order.Discipline
-	groups     map[string]group
-	classes    []string // declared, sorted; empty = none
+	rule    order.Rule
+	groups  map[string]group
+	classes []string // declared, sorted; empty = none
 	// compete maps a class to the classes that share a counter with it; nil
 	// for a class means all.
 	compete map[string][]string
@@ -166,6 +166,11 @@ func (q *queue) gen() int {
 		return q.site.state.Day
 	}
 	return 0
+}
+
+// ordering is how the queue's line is ordered today.
+func (q *queue) ordering() store.Ordering {
+	return store.Ordering{Rule: q.rule, Day: q.site.state.Day}
 }
 
 func (q *queue) line() store.LineKey { return store.LineKey{Queue: q.id, Gen: q.gen()} }

@@ -24,13 +24,13 @@ const maxAge = 1 << 35
 // them.
 func After(now int64, m Member, n int, line Line, dayStart int64, factor int32) Placed {
 	own := Line{
-		Discipline: line.Discipline,
-		Index:      leaveOut(line.Index, m),
-		Classes:    []string{m.Lane.Class},
-		Bound:      m.Lane.Class,
+		Rule:    line.Rule,
+		Index:   leaveOut(line.Index, m),
+		Classes: []string{m.Lane.Class},
+		Bound:   m.Lane.Class,
 	}
 	tail := now
-	if line.Discipline == Epoch {
+	if line.Rule.Discipline == Epoch {
 		tail = Scale(now, dayStart, factor)
 	}
 	// Places before 1970 have no form in an index.
@@ -55,7 +55,7 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 	}
 	n = max(n, 0)
 	t := nth(now, max(n, 1), own)
-	switch own.Discipline {
+	switch own.Rule.Discipline {
 	case Aging:
 		return agingBehind(now, lane, n, t)
 	case Epoch:
@@ -147,9 +147,9 @@ func median(now int64, parts []part, line Line) (middle Member, ok bool) {
 	}
 	slices.SortFunc(live, func(a, b *part) int {
 		switch {
-		case Before(now, a.middle, b.middle, line.Discipline):
+		case Before(now, a.middle, b.middle, line.Rule.Discipline):
 			return -1
-		case Before(now, b.middle, a.middle, line.Discipline):
+		case Before(now, b.middle, a.middle, line.Rule.Discipline):
 			return 1
 		}
 		return 0

@@ -45,7 +45,7 @@ func randomAfter(r *rand.Rand, s *snapshot) afterAsk {
 	return a
 }
 
-func (a afterAsk) epoch() bool { return a.s.lines[a.line].Discipline == order.Epoch }
+func (a afterAsk) epoch() bool { return a.s.lines[a.line].Rule.Discipline == order.Epoch }
 
 // tail is the place of joining now.
 func (a afterAsk) tail() int64 {
@@ -62,7 +62,7 @@ func floorScale(place, dayStart int64, factor int32) int64 {
 
 // rankAt is how many of x's class are before x at a place with the newest seq.
 func (a afterAsk) rankAt(place int64) int {
-	one := snapshot{now: a.s.now, lines: []order.Line{{Discipline: a.s.lines[a.line].Discipline, Index: newIndex()}}}
+	one := snapshot{now: a.s.now, lines: []order.Line{{Rule: a.s.lines[a.line].Rule, Index: newIndex()}}}
 	one.add(0, order.Member{Lane: a.x.Lane, Key: order.Key{Place: place, Seq: math.MaxUint64}})
 	x, n := one.tokens[0], 0
 	for _, t := range a.own {
@@ -175,7 +175,7 @@ func TestRankNeverFallsAsPlaceGrows(t *testing.T) {
 			continue
 		}
 		last, first := 0, map[int]int64{}
-		own := order.Line{Discipline: s.lines[a.line].Discipline, Index: newIndex(members(a.own)...)}
+		own := order.Line{Rule: order.Rule{Discipline: s.lines[a.line].Rule.Discipline}, Index: newIndex(members(a.own)...)}
 		low := max(0, s.now-1000)
 		for p := low; p < s.now+10; p++ {
 			rank := a.rankAt(p)
@@ -221,7 +221,7 @@ func TestAfterEdges(t *testing.T) {
 	x := at(10, now-50, 9)
 	aging := func(m ...order.Member) order.Line { return order.Line{Index: newIndex(m...)} }
 	epoch := func(m ...order.Member) order.Line {
-		return order.Line{Index: newIndex(m...), Discipline: order.Epoch}
+		return order.Line{Index: newIndex(m...), Rule: order.Rule{Discipline: order.Epoch}}
 	}
 	for _, c := range []struct {
 		name string

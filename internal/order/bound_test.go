@@ -31,7 +31,7 @@ func newRunning(r *rand.Rand) *running {
 	for range 1 + r.IntN(3) {
 		line := order.Line{Index: newIndex()}
 		if r.IntN(5) == 0 {
-			line.Discipline = order.Epoch
+			line.Rule.Discipline = order.Epoch
 		}
 		w.lines = append(w.lines, line)
 	}
@@ -45,7 +45,7 @@ func (w *running) join() {
 	m := waiter{joined: w.now, factor: int64(k)}
 	m.Lane.K = k
 	m.Key = order.Key{Place: w.now, Seq: w.seq}
-	if line.Discipline == order.Epoch {
+	if line.Rule.Discipline == order.Epoch {
 		m.factor = order.Ordinary
 	}
 	if w.heads && w.r.IntN(2) == 0 {

@@ -14,7 +14,7 @@ import (
 
 // drawLine is a line of up to 200 members in up to 12 lanes.
 func drawLine(t *rapid.T, now int64) (order.Line, []order.Member) {
-	line := order.Line{Discipline: rapid.SampledFrom([]order.Discipline{order.Aging, order.Epoch}).Draw(t, "discipline")}
+	line := order.Line{Rule: order.Rule{Discipline: rapid.SampledFrom([]order.Discipline{order.Aging, order.Epoch}).Draw(t, "discipline")}}
 	ks := rapid.SliceOfN(rapid.IntRange(1, 400), 1, 12).Draw(t, "ks")
 	// Few ages make many ties; many make few.
 	span := rapid.SampledFrom([]int64{5, 400, 1_000_000, 3_000_000_000}).Draw(t, "span")
@@ -45,7 +45,7 @@ func TestRanksAreTheOrderOfCalls(t *testing.T) {
 			if rank := order.Rank(now, c.Member, line); rank != i {
 				t.Fatalf("%+v is picked as %d but has rank %d", c.Member, i, rank)
 			}
-			if i > 0 && !order.Before(now, picked[i-1].Member, c.Member, line.Discipline) {
+			if i > 0 && !order.Before(now, picked[i-1].Member, c.Member, line.Rule.Discipline) {
 				t.Fatalf("%+v is not before %+v", picked[i-1].Member, c.Member)
 			}
 		}

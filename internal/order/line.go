@@ -16,11 +16,34 @@ import (
 // Discipline is how a queue orders its tokens.
 type Discipline uint8
 
-// The disciplines built so far; strict and ratio add tiers and debts here.
+// The disciplines.
 const (
-	Aging Discipline = iota // accumulating priority: largest (now − place)/factor
-	Epoch                   // place is scaled at join; first place wins
+	Aging  Discipline = iota // accumulating priority: largest (now − place)/factor
+	Epoch                    // place is scaled at join; first place wins
+	Strict                   // groups by rank, the oldest first once overdue
+	Ratio                    // shares between groups, by debts
 )
+
+// Rule is how a line orders its members. The zero value is aging.
+type Rule struct {
+	Discipline Discipline
+	// Escalate is the age in ms from which a member is overdue (strict).
+	Escalate int64
+	// Groups are the groups of the line, by name (strict, ratio). A group that
+	// is not among them has the last rank of those that are, and one share.
+	Groups []Group
+}
+
+// Group is what a Rule says of the members of one group.
+type Group struct {
+	Name  string
+	Rank  int // strict: less is called earlier, equal ranks are one tier
+	Share int // ratio: calls in a round beside the other groups', 1..20
+}
+
+// Debts are what the groups of a ratio line owe, by class and group: numbers of
+// calls in units of the strides. What is absent owes nothing.
+type Debts map[string]map[string]int64
 
 // Ordinary is K of the ordinary factor 1.0.
 const Ordinary = 20
@@ -78,8 +101,9 @@ type Index interface {
 
 // Line is how one queue is ordered at a moment.
 type Line struct {
-	Discipline Discipline
-	Index      Index
+	Rule  Rule
+	Index Index
+	Debts Debts // ratio; what a line does not see does not matter
 	// Classes restricts to lanes of these classes; nil means all that are not
 	// bound to a counter ("@…").
 	Classes []string
@@ -112,6 +136,9 @@ type Choice struct {
 	// Passed is how many members that Pick saw in all lines had an earlier
 	// place and were not taken before it; an excluded one is not taken.
 	Passed int
+	// Debts are those of the member's class afterwards, by group; nil when the
+	// call charged nothing: in other disciplines, and for a place in the future.
+	Debts map[string]int64
 	// Compared are the lane heads that were judged, the winner first, then in
 	// the order of the lines; at most 8.
 	Compared []Member

@@ -33,7 +33,7 @@ type snapshot struct {
 func (s *snapshot) String() string {
 	text := fmt.Sprintf("now %d", s.now)
 	for i, line := range s.lines {
-		text += fmt.Sprintf("\nline %d: discipline %d, classes %q, bound %q", i, line.Discipline, line.Classes, line.Bound)
+		text += fmt.Sprintf("\nline %d: discipline %d, classes %q, bound %q", i, line.Rule.Discipline, line.Classes, line.Bound)
 	}
 	for _, t := range s.tokens {
 		text += fmt.Sprintf("\n  line %d %q K %d: age %d, place %d, seq %d",
@@ -49,7 +49,7 @@ func (s *snapshot) add(line int, m order.Member) {
 	ordinary := new(big.Rat).SetInt(age)
 	aged := new(big.Rat).Quo(ordinary, factor)
 	t := token{line: line, member: m, priority: aged, across: aged}
-	if s.lines[line].Discipline == order.Epoch {
+	if s.lines[line].Rule.Discipline == order.Epoch {
 		t.priority, t.across = ordinary, ordinary
 	}
 	s.tokens = append(s.tokens, t)
@@ -197,9 +197,9 @@ func randomSnapshot(r *rand.Rand) *snapshot {
 }
 
 func randomLine(r *rand.Rand, classes []string) order.Line {
-	line := order.Line{Index: newIndex(), Discipline: order.Aging}
+	line := order.Line{Index: newIndex()}
 	if r.IntN(4) == 0 {
-		line.Discipline = order.Epoch
+		line.Rule.Discipline = order.Epoch
 	}
 	if len(classes) > 1 && r.IntN(2) == 0 {
 		line.Classes = []string{}

@@ -116,7 +116,7 @@ func (r *race) winner(now int64, mode Mode) *runner {
 		if mode == Listed {
 			return w
 		}
-		if best == nil || Better(now, w.head, line.Discipline, best.head, r.lines[best.line].Discipline) {
+		if best == nil || Better(now, w.head, line.Rule.Discipline, best.head, r.lines[best.line].Rule.Discipline) {
 			best = w
 		}
 	}
@@ -129,7 +129,7 @@ func first(now int64, line Line, runners []runner) *runner {
 	var best *runner
 	for i := range runners {
 		w := &runners[i]
-		if w.next < w.size && (best == nil || Before(now, w.head, best.head, line.Discipline)) {
+		if w.next < w.size && (best == nil || Before(now, w.head, best.head, line.Rule.Discipline)) {
 			best = w
 		}
 	}

@@ -17,7 +17,7 @@ func Rank(now int64, m Member, line Line) int {
 // ahead counts the members of one lane that are called before m. In m's own
 // lane these are the ones with a smaller key, in every discipline.
 func ahead(now int64, m Member, lane Lane, line Line) int {
-	switch line.Discipline {
+	switch line.Rule.Discipline {
 	case Aging:
 		return agingAhead(now, m, lane, line.Index)
 	case Epoch:

@@ -40,7 +40,7 @@ func TestBeforeIsTheOrder(t *testing.T) {
 	eachSnapshot(t, func(_ *rand.Rand, s *snapshot) error {
 		for _, a := range s.tokens {
 			for _, b := range s.tokens {
-				da, db := s.lines[a.line].Discipline, s.lines[b.line].Discipline
+				da, db := s.lines[a.line].Rule.Discipline, s.lines[b.line].Rule.Discipline
 				want := a.member != b.member && s.before(a, b, a.across, b.across)
 				if got := order.Better(s.now, a.member, da, b.member, db); got != want {
 					return fmt.Errorf("seq %d better than %d: %v, want %v", a.member.Key.Seq, b.member.Key.Seq, got, want)

@@ -28,9 +28,17 @@ type Batch struct {
 
 // RankOf asks for the rank of the Token-th (from 1) of a batch's tokens.
 type RankOf struct {
-	Token      int
-	Discipline order.Discipline
-	Classes    []string // that compete with its class; nil = all
+	Token    int
+	Ordering Ordering
+	Classes  []string // that compete with its class; nil = all
+}
+
+// Ordering is how a line is ordered, and where its debts are.
+type Ordering struct {
+	order.Rule
+	// Day is the business day that debts of ordering ratio belong to: those of
+	// another day read as 0. They are the tallies OwedTally of the line's queue.
+	Day int
 }
 
 // Picks is how many tokens the batch may pick.
@@ -113,18 +121,25 @@ func JoinsTally(q dengxu.QueueID) string { return joinsTally + string(q) }
 
 const joinsTally = "joins/"
 
+// OwedTally is the name of the tally in which a group of a class owes calls, in
+// ordering ratio. A pick writes it; a batch does not.
+func OwedTally(q dengxu.QueueID, class, group string) string {
+	return owedTally + string(q) + "\x00" + class + "\x00" + group
+}
+
+const owedTally = "owed/"
+
 // TallyAdd adds N to a tally.
 type TallyAdd struct {
 	Key TallyKey
 	N   int64
 }
 
-// MarkWrite remembers when a business id's last token ended, for cooldowns.
+// MarkWrite remembers when something last happened to a business id.
 type MarkWrite struct {
-	Queue    dengxu.QueueID
-	Business string
-	At       int64 // may be symbolic
-	Keep     int64 // ms after which it may be forgotten
+	MarkKey
+	At   int64 // may be symbolic
+	Keep int64 // ms after which it may be forgotten
 }
 
 // Pick takes the first tokens of several lines, by order.Pick at the commit's
@@ -150,11 +165,11 @@ type Pick struct {
 // PickLine is one line that a pick takes from. Deadline and Due of the pick
 // are those of the line when set here.
 type PickLine struct {
-	Line       LineKey
-	Discipline order.Discipline
-	Classes    []string // nil = all
-	Deadline   int64    // symbolic; 0 = the pick's
-	Due        int64
+	Line     LineKey
+	Ordering Ordering
+	Classes  []string // nil = all
+	Deadline int64    // symbolic; 0 = the pick's
+	Due      int64
 }
 
 // EventSpec is an event to be written. Token says about which token of the
@@ -206,9 +221,14 @@ type (
 	// MarkOlder expects that the business id's mark in the queue is at or
 	// before At (symbolic), or absent.
 	MarkOlder struct {
-		Queue    dengxu.QueueID
-		Business string
-		At       int64
+		MarkKey
+		At int64
+	}
+	// MarkAt expects that the business id's mark in the queue is what was
+	// read: At, or 0 for none.
+	MarkAt struct {
+		MarkKey
+		At int64
 	}
 	// CountBelow expects fewer than Max tokens in any of States in a line.
 	CountBelow struct {
@@ -251,6 +271,7 @@ func (DocAt) expectation()       {}
 func (TokenAt) expectation()     {}
 func (HolderFree) expectation()  {}
 func (MarkOlder) expectation()   {}
+func (MarkAt) expectation()      {}
 func (CountBelow) expectation()  {}
 func (TallyBelow) expectation()  {}
 func (RoomAt) expectation()      {}
@@ -265,7 +286,7 @@ func (OpReused) expectation()    {}
 type Refused struct {
 	By    Expectation    // the first that did not hold
 	Token dengxu.TokenID // HolderFree: who has the mark
-	At    int64          // MarkOlder: the mark; NotBefore, Before: ignored
+	At    int64          // MarkOlder, MarkAt: the mark; NotBefore, Before: ignored
 	Have  uint64         // DocAt, TokenAt: the version now
 	Now   int64          // the partition's time
 }

@@ -24,7 +24,7 @@ const (
 	RowArchived RowKind = "archived" // a record that left the live set
 	RowTally    RowKind = "tally"    // a daily count
 	RowSeries   RowKind = "series"   // the last number of a series
-	RowMark     RowKind = "mark"     // when a business id's last token ended
+	RowMark     RowKind = "mark"     // when something last happened to a business id
 	RowOp       RowKind = "op"       // a remembered operation
 	RowDoc      RowKind = "doc"
 )
@@ -64,13 +64,12 @@ type Count struct {
 	N    int64  `json:"n"`
 }
 
-// Mark is when a business id's last token in a queue ended, and when that is
-// forgotten. Load keeps the later one.
+// Mark is when something last happened to a business id in a queue, and when
+// that is forgotten. Load keeps the later one.
 type Mark struct {
-	Queue    dengxu.QueueID `json:"queue"`
-	Business string         `json:"business"`
-	At       int64          `json:"at"`
-	Until    int64          `json:"until"`
+	MarkKey
+	At    int64 `json:"at"`
+	Until int64 `json:"until"`
 }
 
 // Memory is a remembered operation.
@@ -111,7 +110,7 @@ func (r *Row) Key() string {
 	case RowSeries:
 		return "s" + string(r.Site) + "\x00" + r.Count.Name
 	case RowMark:
-		return "k" + string(r.Mark.Queue) + "\x00" + r.Mark.Business
+		return "k" + string(r.Mark.Queue) + "\x00" + r.Mark.Name()
 	case RowOp:
 		return "o" + r.Op.Name
 	case RowDoc:

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -30,29 +31,55 @@ type Person struct {
 	Business string
 }
 
+// MarkKind is what a mark remembers the last time of.
+type MarkKind string
+
+// The kinds of marks. The names of those that are not Ended are part of keys.
+const (
+	MarkEnded  MarkKind = "" // completed, missed for good or abandoned: for cooldowns
+	MarkJoined MarkKind = "joined"
+	MarkMissed MarkKind = "missed"
+	MarkServed MarkKind = "served"
+)
+
 // MarkKey names a business id's mark in a queue.
 type MarkKey struct {
-	Queue    dengxu.QueueID
-	Business string
+	Queue    dengxu.QueueID `json:"queue"`
+	Business string         `json:"business"`
+	Kind     MarkKind       `json:"kind,omitzero"`
+}
+
+// Name is the mark's name within its queue. No business id has a "\x00".
+func (k MarkKey) Name() string {
+	if k.Kind == MarkEnded {
+		return k.Business
+	}
+	return k.Business + "\x00" + string(k.Kind)
+}
+
+// MarkNamed is the mark of a queue that has a name.
+func MarkNamed(q dengxu.QueueID, name string) MarkKey {
+	business, kind, _ := strings.Cut(name, "\x00")
+	return MarkKey{Queue: q, Business: business, Kind: MarkKind(kind)}
 }
 
 // RankAsk asks how many tokens of a line are ahead of Member, by order.Rank.
 type RankAsk struct {
-	Line       LineKey
-	Discipline order.Discipline
-	Classes    []string // that compete with the member's class; nil = all
-	Member     order.Member
+	Line     LineKey
+	Ordering Ordering
+	Classes  []string // that compete with the member's class; nil = all
+	Member   order.Member
 }
 
 // AfterAsk asks for the place behind the N-th of the member's class, by
 // order.After. Member is left out of the line if it stands there.
 type AfterAsk struct {
-	Line       LineKey
-	Discipline order.Discipline
-	Member     order.Member
-	N          int
-	DayStart   int64 // ordering epoch: where scaling begins
-	Factor     int32 // ordering epoch: thousandths, as in the record
+	Line     LineKey
+	Ordering Ordering
+	Member   order.Member
+	N        int
+	DayStart int64 // ordering epoch: where scaling begins
+	Factor   int32 // ordering epoch: thousandths, as in the record
 }
 
 // View is the answer to an Ask: each slice is as long as the Ask's.

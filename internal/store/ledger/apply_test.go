@@ -78,7 +78,7 @@ func TestEffects(t *testing.T) {
 		Docs:    []store.DocWrite{{Doc: store.Doc{Key: key, Site: "north", Due: store.Now + 9, Body: []byte("b")}}},
 		Tokens:  []store.TokenWrite{join},
 		Tallies: []store.TallyAdd{{Key: store.TallyKey{Name: "joins", Day: 5}, N: 2}},
-		Marks:   []store.MarkWrite{{Queue: "clinic", Business: "ann", At: store.Now - 1, Keep: 10}},
+		Marks:   []store.MarkWrite{{MarkKey: store.MarkKey{Queue: "clinic", Business: "ann"}, At: store.Now - 1, Keep: 10}},
 		Pick:    calls(1),
 		Events:  []store.EventSpec{{Type: dengxu.EventJoined, Token: 1, Actor: "kiosk"}},
 		Ranks:   []store.RankOf{{Token: 1}},
@@ -100,7 +100,7 @@ func TestEffects(t *testing.T) {
 		Docs:    []store.Doc{{Key: key, Site: "north", Version: 1, Due: now + 9, Body: []byte("b")}},
 		Tallies: map[string]ledger.Daily{"joins": {Day: 5, N: 2}},
 		Series:  map[ledger.SeriesKey]ledger.Daily{{Site: "north", Name: "A"}: {Day: 5, N: 13}},
-		Marks:   []store.MarkWrite{{Queue: "clinic", Business: "ann", At: now - 1, Keep: 10}},
+		Marks:   []store.MarkWrite{{MarkKey: store.MarkKey{Queue: "clinic", Business: "ann"}, At: now - 1, Keep: 10}},
 		OpKey:   b.Op,
 		Op: &ledger.OpRecord{
 			Hash: [16]byte{1}, Expires: now + 1000, Note: "n", Tokens: []dengxu.TokenID{"t3", "t1"}, Picked: 1,
@@ -133,7 +133,7 @@ func TestApplyIsPure(t *testing.T) {
 		b := store.Batch{
 			Site: "north", Pick: calls(1), Tokens: []store.TokenWrite{{Token: held}, joins("t3")},
 			Docs:   []store.DocWrite{{Doc: store.Doc{Key: store.DocKey{Kind: store.DocQueue, ID: "q"}, Due: store.Now}}},
-			Marks:  []store.MarkWrite{{Queue: "q", Business: "b", At: store.Now, Keep: 1}},
+			Marks:  []store.MarkWrite{{MarkKey: store.MarkKey{Queue: "q", Business: "b"}, At: store.Now, Keep: 1}},
 			Events: []store.EventSpec{{Type: dengxu.EventEdited, Token: 1}},
 		}
 		edited := &b.Tokens[0].Token
@@ -209,7 +209,7 @@ func TestTableErrors(t *testing.T) {
 		"op":          {Op: store.Op{Key: "k", Keep: 1}},
 		"token":       {Tokens: []store.TokenWrite{joins("t2")}},
 		"expectation": {Expect: []store.Expectation{store.TokenAt{ID: "t1", Version: 1}}},
-		"mark":        {Expect: []store.Expectation{store.MarkOlder{Queue: "q", Business: "b"}}},
+		"mark":        {Expect: []store.Expectation{store.MarkOlder{MarkKey: store.MarkKey{Queue: "q", Business: "b"}}}},
 		"pick":        {Pick: calls(1)},
 	} {
 		b.Site = "north"

@@ -31,12 +31,19 @@ func (w *work) expect(x store.Expectation) error {
 		r.Token = w.t.Holder(x.Holder)
 		holds = r.Token == "" || r.Token == x.Not
 	case store.MarkOlder:
-		at, err := w.t.Mark(x.Queue, x.Business)
+		at, err := w.t.Mark(x.MarkKey)
 		if err != nil {
 			return err
 		}
 		r.At = at
 		holds = at == 0 || at <= store.Resolve(x.At, w.now)
+	case store.MarkAt:
+		at, err := w.t.Mark(x.MarkKey)
+		if err != nil {
+			return err
+		}
+		r.At = at
+		holds = at == x.At
 	case store.CountBelow:
 		n := 0
 		for _, s := range x.States {

@@ -16,9 +16,9 @@ type Tables interface {
 	// Token returns a live record; an archived one is unknown to a batch, for
 	// nothing changes it any more. nil = unknown. The caller does not change it.
 	Token(dengxu.TokenID) (*store.Token, error)
-	Doc(store.DocKey) *store.Doc                // nil = absent
-	Holder(store.HolderKey) dengxu.TokenID      // "" = free
-	Mark(dengxu.QueueID, string) (int64, error) // 0 = none
+	Doc(store.DocKey) *store.Doc           // nil = absent
+	Holder(store.HolderKey) dengxu.TokenID // "" = free
+	Mark(store.MarkKey) (int64, error)     // 0 = none
 	Tally(name string) Daily
 	Series(site dengxu.SiteID, name string) Daily // N = the last number given
 	Count(store.LineKey, dengxu.State) int

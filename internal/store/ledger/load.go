@@ -18,7 +18,7 @@ type LoadTables interface {
 	// unknown.
 	OpNamed(name string) (*OpRecord, error)
 	// MarkUntil returns a mark as a row, nil = none.
-	MarkUntil(dengxu.QueueID, string) (*store.Mark, error)
+	MarkUntil(store.MarkKey) (*store.Mark, error)
 }
 
 // Load judges rows against the tables of a partition, whose numbers are m, at
@@ -82,7 +82,7 @@ func (l *loading) row(r *store.Row) (bool, error) {
 	case store.RowSeries:
 		return above(l.t.Series(r.Site, r.Count.Name), r.Count), nil
 	case store.RowMark:
-		have, err := l.t.MarkUntil(r.Mark.Queue, r.Mark.Business)
+		have, err := l.t.MarkUntil(r.Mark.MarkKey)
 		return r.Mark.Until > l.now && (have == nil || have.At < r.Mark.At), err
 	case store.RowOp:
 		return l.op(r.Op)

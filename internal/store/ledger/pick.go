@@ -22,7 +22,7 @@ func (w *work) pick() error {
 	lines := make([]order.Line, len(p.Lines))
 	for i, l := range p.Lines {
 		lines[i] = order.Line{
-			Discipline: l.Discipline, Index: w.t.Index(l.Line), Classes: l.Classes,
+			Rule: l.Ordering.Rule, Index: w.t.Index(l.Line), Classes: l.Classes,
 			Bound: store.BoundTo(p.Counter),
 		}
 	}

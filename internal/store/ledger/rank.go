@@ -8,7 +8,7 @@ func (w *work) ranks() error {
 	for _, ask := range w.b.Ranks {
 		t := &w.e.Tokens[ask.Token-1].After
 		w.e.Ranks = append(w.e.Ranks, Rank(w.now, w.t.Index(t.Line()), &store.RankAsk{
-			Discipline: ask.Discipline, Classes: ask.Classes, Member: t.Member(),
+			Ordering: ask.Ordering, Classes: ask.Classes, Member: t.Member(),
 		}))
 	}
 	return nil

@@ -41,8 +41,8 @@ func (w *world) Holder(k store.HolderKey) dengxu.TokenID {
 	return ""
 }
 
-func (w *world) Mark(q dengxu.QueueID, business string) (int64, error) {
-	return w.marks[string(q)+"/"+business], w.broken
+func (w *world) Mark(k store.MarkKey) (int64, error) {
+	return w.marks[string(k.Queue)+"/"+k.Name()], w.broken
 }
 
 func (w *world) Tally(name string) ledger.Daily { return w.tallies[name] }

@@ -63,7 +63,7 @@ func (s *part) rows(ctx context.Context) ([]store.Row, store.Cursor, error) {
 		rows = append(rows, store.Row{Kind: store.RowSeries, Site: k.Site, Count: &store.Count{Name: k.Name, Day: d.Day, N: d.N}})
 	}
 	for k, m := range s.marks.values {
-		rows = append(rows, store.Row{Kind: store.RowMark, Mark: &store.Mark{Queue: k.Queue, Business: k.Business, At: m.value, Until: m.end}})
+		rows = append(rows, store.Row{Kind: store.RowMark, Mark: &store.Mark{MarkKey: k, At: m.value, Until: m.end}})
 	}
 	for name, op := range s.ops.values {
 		rows = append(rows, store.Row{Kind: store.RowOp, Op: ledger.MemoryOf(name, op.value)})
@@ -109,7 +109,7 @@ func (s *part) put(r *store.Row) {
 	case store.RowSeries:
 		s.series[ledger.SeriesKey{Site: r.Site, Name: r.Count.Name}] = ledger.Daily{Day: r.Count.Day, N: r.Count.N}
 	case store.RowMark:
-		s.marks.put(store.MarkKey{Queue: r.Mark.Queue, Business: r.Mark.Business}, r.Mark.At, r.Mark.Until)
+		s.marks.put(r.Mark.MarkKey, r.Mark.At, r.Mark.Until)
 	case store.RowOp:
 		s.ops.put(r.Op.Name, ledger.OpOf(r.Op), r.Op.Expires)
 	case store.RowDoc:
@@ -126,10 +126,10 @@ func (t tables) OpNamed(name string) (*ledger.OpRecord, error) {
 }
 
 // MarkUntil is a mark as a row has it.
-func (t tables) MarkUntil(q dengxu.QueueID, business string) (*store.Mark, error) {
-	m, ok := t.s.marks.values[store.MarkKey{Queue: q, Business: business}]
+func (t tables) MarkUntil(k store.MarkKey) (*store.Mark, error) {
+	m, ok := t.s.marks.values[k]
 	if !ok {
 		return nil, nil
 	}
-	return &store.Mark{Queue: q, Business: business, At: m.value, Until: m.end}, nil
+	return &store.Mark{MarkKey: k, At: m.value, Until: m.end}, nil
 }

@@ -131,7 +131,7 @@ func (s *part) carryOut(e *ledger.Effects) {
 	maps.Copy(s.tallies, e.Tallies)
 	maps.Copy(s.series, e.Series)
 	for _, m := range e.Marks {
-		s.marks.put(store.MarkKey{Queue: m.Queue, Business: m.Business}, m.At, m.At+m.Keep)
+		s.marks.put(m.MarkKey, m.At, m.At+m.Keep)
 	}
 	if e.Op != nil {
 		s.ops.put(store.OpName(e.OpKey.Scope, e.OpKey.Key), e.Op, e.Op.Expires)

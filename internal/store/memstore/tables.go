@@ -19,8 +19,8 @@ func (t tables) Doc(k store.DocKey) *store.Doc { return t.s.docs[k] }
 
 func (t tables) Holder(k store.HolderKey) dengxu.TokenID { return t.s.index.holders[k] }
 
-func (t tables) Mark(q dengxu.QueueID, business string) (int64, error) {
-	return t.s.marks.get(store.MarkKey{Queue: q, Business: business}, math.MinInt64), nil
+func (t tables) Mark(k store.MarkKey) (int64, error) {
+	return t.s.marks.get(k, math.MinInt64), nil
 }
 
 func (t tables) Tally(name string) ledger.Daily { return t.s.tallies[name] }

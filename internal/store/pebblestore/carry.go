@@ -137,13 +137,13 @@ func putDaily[K comparable](counts map[K]*daily, changed *map[K]*daily, key K, v
 func (s *Store) marksBefore(writes []store.MarkWrite) ([]mark, error) {
 	var before []mark
 	for i, m := range writes {
-		old, err := s.mark(m.Queue, m.Business)
+		old, err := s.mark(m.MarkKey)
 		if err != nil {
 			return nil, err
 		}
 		// Of two writes of one mark the first is what the second replaces.
 		for j := range i {
-			if writes[j].Queue == m.Queue && writes[j].Business == m.Business {
+			if writes[j].MarkKey == m.MarkKey {
 				old = markOf(writes[j])
 			}
 		}
@@ -154,14 +154,14 @@ func (s *Store) marksBefore(writes []store.MarkWrite) ([]mark, error) {
 
 func markOf(m store.MarkWrite) mark {
 	after := mark{at: m.At, until: m.At + m.Keep}
-	after.hash = hashOf(markKey(nil, m.Queue, m.Business), appendMark(nil, after))
+	after.hash = hashOf(markKey(nil, m.MarkKey), appendMark(nil, after))
 	return after
 }
 
 func (s *Store) putMark(g *group, m store.MarkWrite, before mark) {
 	w := &s.out
 	after := markOf(m)
-	w.key, w.value = markKey(w.key, m.Queue, m.Business), appendMark(w.value[:0], after)
+	w.key, w.value = markKey(w.key, m.MarkKey), appendMark(w.value[:0], after)
 	w.set()
 	g.sum += after.hash - before.hash
 	g.fresh.marks[string(w.key)] = after

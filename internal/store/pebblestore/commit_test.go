@@ -204,7 +204,7 @@ func TestSweep(t *testing.T) {
 	commit := func(id string, keep time.Duration) {
 		b := tokenBatch(id)
 		b.Op = store.Op{Scope: "s", Key: id, Keep: keep.Milliseconds()}
-		b.Marks = []store.MarkWrite{{Queue: "q", Business: id, At: store.Now, Keep: keep.Milliseconds()}}
+		b.Marks = []store.MarkWrite{{MarkKey: store.MarkKey{Queue: "q", Business: id}, At: store.Now, Keep: keep.Milliseconds()}}
 		if _, err := s.Commit(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}

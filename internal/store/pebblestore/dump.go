@@ -108,7 +108,7 @@ func (d *dumping) series(key, value []byte) error {
 }
 
 func (d *dumping) mark(key, value []byte) error {
-	queue, business, err := splitPair(key)
+	queue, name, err := splitPair(key)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (d *dumping) mark(key, value []byte) error {
 		return err
 	}
 	return d.yield(store.Row{Kind: store.RowMark, Mark: &store.Mark{
-		Queue: dengxu.QueueID(queue), Business: business, At: m.at, Until: m.until,
+		MarkKey: store.MarkNamed(dengxu.QueueID(queue), name), At: m.at, Until: m.until,
 	}})
 }
 

@@ -18,7 +18,7 @@ const (
 	prefixDoc     = 'd' // kind, id → document
 	prefixEvent   = 'e' // number, big endian → event
 	prefixOp      = 'o' // scope, key → remembered operation
-	prefixMark    = 'k' // queue, business id → when its last token ended
+	prefixMark    = 'k' // queue, business id and kind → when that last happened
 	prefixTally   = 'y' // name → daily count
 	prefixSeries  = 's' // site, name → last number given
 )
@@ -43,8 +43,8 @@ func docKey(dst []byte, k store.DocKey) []byte {
 
 func opKey(dst []byte, scope, key string) []byte { return pairKey(dst, prefixOp, scope, key) }
 
-func markKey(dst []byte, q dengxu.QueueID, business string) []byte {
-	return pairKey(dst, prefixMark, string(q), business)
+func markKey(dst []byte, k store.MarkKey) []byte {
+	return pairKey(dst, prefixMark, string(k.Queue), k.Name())
 }
 
 func tallyKey(dst []byte, name string) []byte { return append(append(dst[:0], prefixTally), name...) }

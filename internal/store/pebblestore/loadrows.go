@@ -29,7 +29,7 @@ func (s *Store) loadRows(g *group, rows []store.Row) error {
 	before := make([]mark, len(write))
 	for i := range write {
 		if r := &write[i]; r.Kind == store.RowMark {
-			if before[i], err = s.mark(r.Mark.Queue, r.Mark.Business); err != nil {
+			if before[i], err = s.mark(r.Mark.MarkKey); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ func (s *Store) putRow(g *group, r *store.Row, before mark) {
 		putDaily(s.index.series, &g.series, key, ledger.Daily{Day: r.Count.Day, N: r.Count.N})
 	case store.RowMark:
 		m := r.Mark
-		s.putMark(g, store.MarkWrite{Queue: m.Queue, Business: m.Business, At: m.At, Keep: m.Until - m.At}, before)
+		s.putMark(g, store.MarkWrite{MarkKey: m.MarkKey, At: m.At, Keep: m.Until - m.At}, before)
 	case store.RowOp:
 		s.putLoadedOp(g, r.Op)
 	case store.RowDoc:
@@ -98,10 +98,10 @@ func (t tables) OpNamed(name string) (*ledger.OpRecord, error) {
 }
 
 // MarkUntil is a mark as a row has it.
-func (t tables) MarkUntil(q dengxu.QueueID, business string) (*store.Mark, error) {
-	m, err := t.s.mark(q, business)
+func (t tables) MarkUntil(k store.MarkKey) (*store.Mark, error) {
+	m, err := t.s.mark(k)
 	if err != nil || m.until == 0 {
 		return nil, err
 	}
-	return &store.Mark{Queue: q, Business: business, At: m.at, Until: m.until}, nil
+	return &store.Mark{MarkKey: k, At: m.at, Until: m.until}, nil
 }

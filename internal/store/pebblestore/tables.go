@@ -27,8 +27,8 @@ func (t tables) Doc(k store.DocKey) *store.Doc {
 
 func (t tables) Holder(k store.HolderKey) dengxu.TokenID { return idOf(t.s.index.holder(k)) }
 
-func (t tables) Mark(q dengxu.QueueID, business string) (int64, error) {
-	m, err := t.s.mark(q, business)
+func (t tables) Mark(k store.MarkKey) (int64, error) {
+	m, err := t.s.mark(k)
 	return m.on(t.now), err
 }
 
@@ -103,8 +103,8 @@ func (s *Store) opAt(k []byte) (*ledger.OpRecord, error) {
 
 // mark is what is remembered of a business id in a queue, also when its time
 // is over. The caller holds mu in either way.
-func (s *Store) mark(q dengxu.QueueID, business string) (mark, error) {
-	k := markKey(nil, q, business)
+func (s *Store) mark(name store.MarkKey) (mark, error) {
+	k := markKey(nil, name)
 	for _, g := range slices.Backward(s.pending) {
 		if m, ok := g.fresh.marks[string(k)]; ok {
 			return m, nil

@@ -57,7 +57,7 @@ func (s *Store) viewIndexes(a *store.Ask, now int64) (store.View, error) {
 	v.Afters = each(a.Afters, func(r store.AfterAsk) order.Placed { return ledger.After(now, s.index.line(r.Line), &r) })
 	v.Tallies = each(a.Tallies, func(k store.TallyKey) int64 { return dailyOf(s.index.tallies[k.Name]).On(k.Day) })
 	for _, k := range a.Marks {
-		m, err := s.mark(k.Queue, k.Business)
+		m, err := s.mark(k)
 		if err != nil {
 			return v, err
 		}

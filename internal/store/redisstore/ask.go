@@ -100,9 +100,9 @@ func (p asking) counts(a *store.Ask) {
 		p.int(int64(k.Day))
 	}
 	for _, k := range a.Marks {
-		p.need.add(keyMarks, packMark(k.Queue, k.Business))
+		p.need.add(keyMarks, packMark(k))
 		p.part("mark")
-		p.text(packMark(k.Queue, k.Business))
+		p.text(packMark(k))
 	}
 	if a.Op.Key != "" {
 		field := opField(a.Op)
@@ -117,7 +117,7 @@ func (p asking) counts(a *store.Ask) {
 func packRank(p *packer, r *store.RankAsk) {
 	p.fields(9)
 	p.fieldText("line", packLine(r.Line))
-	packSight(p, r.Discipline, r.Classes, store.BoundClass(r.Member.Lane))
+	packSight(p, r.Ordering, r.Classes, store.BoundClass(r.Member.Lane))
 	p.fieldText("class", r.Member.Lane.Class)
 	p.fieldInt("k", int64(r.Member.Lane.K))
 	p.fieldInt("place", r.Member.Key.Place)

@@ -44,7 +44,7 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 	})
 	list(p, b.Marks, func(m *store.MarkWrite) {
 		p.fields(3)
-		p.fieldText("field", packMark(m.Queue, m.Business))
+		p.fieldText("field", packMark(m.MarkKey))
 		p.fieldInt("at", packTime(m.At))
 		p.fieldInt("keep", m.Keep)
 	})
@@ -139,10 +139,15 @@ func packExpectation(p *packer, c cells, x store.Expectation) {
 		p.text(packLine(x.Holder.Line))
 		p.text(packID(x.Not))
 	case store.MarkOlder:
-		c.add(keyMarks, packMark(x.Queue, x.Business))
+		c.add(keyMarks, packMark(x.MarkKey))
 		kind("mark", 2)
-		p.text(packMark(x.Queue, x.Business))
+		p.text(packMark(x.MarkKey))
 		p.int(packTime(x.At))
+	case store.MarkAt:
+		c.add(keyMarks, packMark(x.MarkKey))
+		kind("mark_at", 2)
+		p.text(packMark(x.MarkKey))
+		p.int(x.At)
 	case store.CountBelow:
 		c.line(x.Line)
 		kind("count", 3)
@@ -290,15 +295,15 @@ func packRankOf(p *packer, b *store.Batch, r *store.RankOf) {
 	p.fields(7)
 	p.fieldInt("token", int64(r.Token))
 	p.fieldText("key", sightKey(r.Classes, store.BoundClass(lane)))
-	packSight(p, r.Discipline, r.Classes, store.BoundClass(lane))
+	packSight(p, r.Ordering, r.Classes, store.BoundClass(lane))
 	p.fieldText("class", lane.Class)
 	p.fieldInt("k", int64(lane.K))
 }
 
 // packSight writes which lanes of a line are seen, and how it is ordered:
 // three fields.
-func packSight(p *packer, d order.Discipline, classes []string, bound string) {
-	p.fieldText("discipline", disciplines[d])
+func packSight(p *packer, o store.Ordering, classes []string, bound string) {
+	p.fieldText("discipline", disciplines[o.Discipline])
 	p.text("classes")
 	if classes == nil {
 		p.no()
@@ -357,7 +362,7 @@ func packPickLine(p *packer, c cells, l *store.PickLine) {
 	p.fields(n)
 	p.fieldText("line", packLine(l.Line))
 	p.fieldText("key", sightKey(l.Classes, ""))
-	packSight(p, l.Discipline, l.Classes, "")
+	packSight(p, l.Ordering, l.Classes, "")
 	if l.Deadline != 0 {
 		p.fieldInt("deadline", packTime(l.Deadline))
 	}

@@ -52,7 +52,7 @@ func TestSweep(t *testing.T) {
 	s := openAt(t, server.URL(), prefix)
 	mark := func(business string, keep int64) {
 		mustCommit(t, s, store.Batch{Site: "north", Marks: []store.MarkWrite{{
-			Queue: "clinic", Business: business, At: store.Now, Keep: keep,
+			MarkKey: store.MarkKey{Queue: "clinic", Business: business}, At: store.Now, Keep: keep,
 		}}})
 	}
 	for i := range 500 {

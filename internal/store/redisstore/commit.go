@@ -316,7 +316,7 @@ func readRefusal(u *unpacker, b *store.Batch, now int64) error {
 		r.Have = uint64(u.int())
 	case store.HolderFree:
 		r.Token = unpackID(u.text())
-	case store.MarkOlder:
+	case store.MarkOlder, store.MarkAt:
 		r.At = u.int()
 	default:
 		u.int()

@@ -227,8 +227,8 @@ func (d *dumping) row(key int64, field, value string) (store.Row, error) {
 		return countRow(field, value)
 	case keyMarks:
 		r := &reader{buf: []byte(value), ok: true}
-		queue, business, _ := strings.Cut(field, "\x00")
-		m := &store.Mark{Queue: dengxu.QueueID(queue), Business: business, At: r.time(), Until: r.time()}
+		queue, name, _ := strings.Cut(field, "\x00")
+		m := &store.Mark{MarkKey: store.MarkNamed(dengxu.QueueID(queue), name), At: r.time(), Until: r.time()}
 		if !r.ok {
 			return store.Row{}, damagedCell("mark")
 		}

@@ -147,7 +147,7 @@ func unpackKey(s string) store.DocKey {
 	return store.DocKey{Kind: store.DocKind(kind), ID: id}
 }
 
-func packMark(q dengxu.QueueID, business string) string { return string(q) + "\x00" + business }
+func packMark(k store.MarkKey) string { return string(k.Queue) + "\x00" + k.Name() }
 
 func tallyField(name string) string { return "nt" + name }
 

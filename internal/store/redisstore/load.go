@@ -174,7 +174,7 @@ func (l *loading) add(r *store.Row) error {
 	case store.RowSeries:
 		l.count(seriesField(r.Site, r.Count.Name), r.Count)
 	case store.RowMark:
-		field := packMark(r.Mark.Queue, r.Mark.Business)
+		field := packMark(r.Mark.MarkKey)
 		l.need.add(keyMarks, field)
 		l.marks.n++
 		l.marks.array(3)

@@ -97,7 +97,7 @@ func (c *orderCase) String() string {
 	text := fmt.Sprintf("now %d", c.now)
 	for i, spec := range c.specs {
 		text += fmt.Sprintf("\nspec %d: line %q, discipline %d, classes %q, bound %q",
-			i, c.index(i).line, spec.Discipline, spec.Classes, spec.Bound)
+			i, c.index(i).line, spec.Rule.Discipline, spec.Classes, spec.Bound)
 	}
 	for _, line := range c.lines {
 		for m := range line.members() {
@@ -112,7 +112,7 @@ func (c *orderCase) String() string {
 func (c *orderCase) args() []string {
 	args := []string{strconv.FormatInt(c.now, 10), strconv.Itoa(len(c.specs))}
 	for i, spec := range c.specs {
-		args = append(args, c.index(i).line, []string{order.Aging: "aging", order.Epoch: "epoch"}[spec.Discipline])
+		args = append(args, c.index(i).line, []string{order.Aging: "aging", order.Epoch: "epoch"}[spec.Rule.Discipline])
 		if spec.Classes == nil {
 			args = append(args, "-1")
 		} else {
@@ -172,9 +172,9 @@ func randomOrderCase(r *rand.Rand) *orderCase {
 }
 
 func randomSpec(r *rand.Rand, x *laneIndex, classes []string) order.Line {
-	spec := order.Line{Index: x, Discipline: order.Aging, Bound: []string{"", "@1"}[r.IntN(2)]}
+	spec := order.Line{Index: x, Bound: []string{"", "@1"}[r.IntN(2)]}
 	if r.IntN(4) == 0 {
-		spec.Discipline = order.Epoch
+		spec.Rule.Discipline = order.Epoch
 	}
 	if r.IntN(2) == 0 {
 		spec.Classes = []string{}

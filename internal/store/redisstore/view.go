@@ -248,7 +248,7 @@ func (p *part) finishAfters(ctx context.Context, a *store.Ask, v *store.View) er
 		x := &a.Afters[i]
 		m := order.Member{Lane: x.Member.Lane, Key: order.Key{Place: v.Afters[i].Place, Seq: 1<<48 - 1}}
 		r, err := p.s.View(ctx, store.Ask{Partition: p.id, Ranks: []store.RankAsk{{
-			Line: x.Line, Discipline: x.Discipline, Classes: []string{x.Member.Lane.Class}, Member: m,
+			Line: x.Line, Ordering: x.Ordering, Classes: []string{x.Member.Lane.Class}, Member: m,
 		}}})
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ func batchWhole(k *kit) {
 	b.Tokens[0].Series = &store.Series{Name: "A", Day: today, First: 1}
 	b.Docs = []store.DocWrite{{Doc: store.Doc{Key: store.DocKey{Kind: store.DocQueue, ID: "clinic"}, Body: []byte("{}")}}}
 	b.Tallies = []store.TallyAdd{{Key: store.TallyKey{Name: "joins", Day: today}, N: 1}}
-	b.Marks = []store.MarkWrite{{Queue: queue, Business: "ann", At: store.Now, Keep: 1000}}
+	b.Marks = []store.MarkWrite{{MarkKey: store.MarkKey{Queue: queue, Business: "ann"}, At: store.Now, Keep: 1000}}
 	b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
 	b.Op = op("a")
 	r := k.refused(b, store.TokenAt{ID: "t1", Version: 6})
@@ -84,7 +84,7 @@ func batchMalformed(k *kit) {
 		"an operation kept for 0 ms":  {Op: store.Op{Key: "a"}},
 		"an event about no token":     {Events: []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}},
 		"an event of no type":         {Events: []store.EventSpec{{}}},
-		"a mark of nobody":            {Marks: []store.MarkWrite{{Queue: queue, Keep: 1}}},
+		"a mark of nobody":            {Marks: []store.MarkWrite{{MarkKey: store.MarkKey{Queue: queue}, Keep: 1}}},
 		"a pick for no counter":       edit(calling(1), func(b *store.Batch) { b.Pick.Counter = "" }),
 		"a pick that leaves waiting":  edit(calling(1), func(b *store.Batch) { b.Pick.State = dengxu.StateWaiting }),
 		"a pick of nobody":            calling(0),

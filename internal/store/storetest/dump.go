@@ -101,7 +101,7 @@ func (k *kit) full() {
 	b := withOp(writing(fresh("t5", func(t *store.Token) { t.Payload, t.Business = []byte(`[1,2]`), "eve" })), op("a"))
 	b.Tokens[0].Series = &store.Series{Name: "A", Day: today, First: 1}
 	b.Tallies = []store.TallyAdd{{Key: store.TallyKey{Name: store.JoinsTally(queue), Day: today}, N: 3}}
-	b.Marks = []store.MarkWrite{{Queue: queue, Business: "ann", At: store.Now, Keep: 3_600_000}}
+	b.Marks = []store.MarkWrite{{MarkKey: store.MarkKey{Queue: queue, Business: "ann"}, At: store.Now, Keep: 3_600_000}}
 	k.commit(b)
 	k.commit(withOp(calling(2), op("b")))
 	gone := k.join("t6", func(t *store.Token) { t.State = dengxu.StateCompleted })
@@ -342,7 +342,7 @@ func (k *kit) passThrough(id dengxu.TokenID, n int) {
 	b := withOp(writing(fresh(id)), op(string(id)))
 	b.Tokens[0].Series = &store.Series{Name: "A", Day: today, First: 1}
 	b.Tallies = []store.TallyAdd{{Key: store.TallyKey{Name: store.JoinsTally(queue), Day: today}, N: 1}}
-	b.Marks = []store.MarkWrite{{Queue: queue, Business: string(id), At: store.Now, Keep: 3_600_000}}
+	b.Marks = []store.MarkWrite{{MarkKey: store.MarkKey{Queue: queue, Business: string(id)}, At: store.Now, Keep: 3_600_000}}
 	b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
 	b.Docs = []store.DocWrite{{Doc: store.Doc{Key: store.DocKey{Kind: store.DocQueue, ID: string(id)}, Site: site, Body: []byte(`{}`)}}}
 	r, ok := k.try(b)

@@ -20,12 +20,13 @@ var (
 	someReasons  = []string{"", "late", "rule: vip_priority"}
 )
 
-// discipline is how a queue of random runs is ordered.
-func discipline(q dengxu.QueueID) order.Discipline {
+// ordering is how a queue of random runs is ordered.
+func ordering(q dengxu.QueueID) store.Ordering {
+	o := store.Ordering{Day: today}
 	if q == "epoch" {
-		return order.Epoch
+		o.Discipline = order.Epoch
 	}
-	return order.Aging
+	return o
 }
 
 // generator makes steps that are mostly sensible, from what the model said.

@@ -41,7 +41,7 @@ func (g *generator) expectation() store.Expectation {
 	case 2:
 		return store.HolderFree{Holder: store.HolderKey{Line: line, Business: one(g, someHolders)}, Not: g.token()}
 	case 3:
-		return store.MarkOlder{Queue: line.Queue, Business: one(g, someHolders), At: store.Now - 3*g.ms()}
+		return store.MarkOlder{MarkKey: store.MarkKey{Queue: line.Queue, Business: one(g, someHolders)}, At: store.Now - 3*g.ms()}
 	case 4:
 		return store.CountBelow{Line: line, States: g.states(), Max: g.rnd.IntN(20)}
 	case 5:
@@ -72,9 +72,9 @@ func (g *generator) ask() store.Ask {
 		a.Counters = append(a.Counters, one(g, someCounters))
 		a.Persons = append(a.Persons, store.Person{Site: site, Business: one(g, someHolders)})
 		a.Lines = append(a.Lines, line)
-		a.Ranks = append(a.Ranks, store.RankAsk{Line: line, Discipline: discipline(line.Queue), Member: member.Member()})
+		a.Ranks = append(a.Ranks, store.RankAsk{Line: line, Ordering: ordering(line.Queue), Member: member.Member()})
 		a.Afters = append(a.Afters, store.AfterAsk{
-			Line: line, Discipline: discipline(line.Queue), Member: member.Member(), N: g.rnd.IntN(5),
+			Line: line, Ordering: ordering(line.Queue), Member: member.Member(), N: g.rnd.IntN(5),
 			DayStart: g.now - 3_600_000, Factor: 700,
 		})
 		a.Tallies = append(a.Tallies, g.tally())

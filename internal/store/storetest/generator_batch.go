@@ -49,7 +49,7 @@ func (g *generator) decorate(b *store.Batch) {
 			})
 		}
 		if g.chance(30) {
-			b.Ranks = append(b.Ranks, store.RankOf{Token: i + 1, Discipline: discipline(b.Tokens[i].Token.Queue)})
+			b.Ranks = append(b.Ranks, store.RankOf{Token: i + 1, Ordering: ordering(b.Tokens[i].Token.Queue)})
 		}
 	}
 	if g.chance(15) {
@@ -60,7 +60,8 @@ func (g *generator) decorate(b *store.Batch) {
 	}
 	if g.chance(10) {
 		b.Marks = append(b.Marks, store.MarkWrite{
-			Queue: one(g, someQueues), Business: one(g, someHolders), At: store.Now - g.ms(), Keep: 1 << 45,
+			MarkKey: store.MarkKey{Queue: one(g, someQueues), Business: one(g, someHolders)},
+			At:      store.Now - g.ms(), Keep: 1 << 45,
 		})
 	}
 	if g.chance(25) {
@@ -86,7 +87,7 @@ func (g *generator) tally() store.TallyKey {
 
 // lane is where a token of a queue may stand.
 func (g *generator) lane(q dengxu.QueueID, class string) order.Lane {
-	if discipline(q) == order.Epoch {
+	if ordering(q).Discipline == order.Epoch {
 		return order.Lane{Class: class}
 	}
 	return order.Lane{Class: class, K: 10 + 5*g.rnd.IntN(3)}
@@ -112,7 +113,7 @@ func (g *generator) join() store.TokenWrite {
 			Name: string(t.Queue), Day: g.day(), First: 1, Last: 30, At: one(g, []string{"widen", "refuse", "wrap"}),
 		}
 	}
-	if discipline(t.Queue) == order.Epoch {
+	if ordering(t.Queue).Discipline == order.Epoch {
 		w.ScaleFrom, w.Token.Factor = g.now-3_600_000, 700
 	}
 	return w
@@ -177,7 +178,7 @@ func (g *generator) call(b *store.Batch) {
 		Deadline: store.Now + g.ms(), Due: store.Now + g.ms(), Actor: "anna", Event: dengxu.EventCalled,
 	}
 	for _, i := range g.rnd.Perm(len(someQueues))[:1+g.rnd.IntN(2)] {
-		l := store.PickLine{Line: store.LineKey{Queue: someQueues[i], Gen: today}, Discipline: discipline(someQueues[i])}
+		l := store.PickLine{Line: store.LineKey{Queue: someQueues[i], Gen: today}, Ordering: ordering(someQueues[i])}
 		if g.chance(20) {
 			l.Classes = []string{"cash"}
 		}

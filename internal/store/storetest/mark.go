@@ -13,7 +13,7 @@ var markExamples = []example{
 }
 
 func markBatch(at int64) store.Batch {
-	return store.Batch{Marks: []store.MarkWrite{{Queue: queue, Business: "ann", At: at, Keep: 3_600_000}}}
+	return store.Batch{Marks: []store.MarkWrite{{MarkKey: store.MarkKey{Queue: queue, Business: "ann"}, At: at, Keep: 3_600_000}}}
 }
 
 func (k *kit) mark() int64 {
@@ -39,7 +39,7 @@ func markLife(k *kit) {
 }
 
 func markOlder(k *kit) {
-	older := store.MarkOlder{Queue: queue, Business: "ann", At: store.Now - 60_000}
+	older := store.MarkOlder{MarkKey: store.MarkKey{Queue: queue, Business: "ann"}, At: store.Now - 60_000}
 	k.expects(older)
 	k.commit(markBatch(store.Now))
 	at := k.clock.Now()

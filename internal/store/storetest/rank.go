@@ -109,7 +109,7 @@ func rankAfter(k *kit) {
 
 func rankAfterEpoch(k *kit) {
 	ask := store.AfterAsk{
-		Line: line, Discipline: order.Epoch, N: 3, DayStart: k.clock.Now() - 10_000, Factor: 500,
+		Line: line, Ordering: store.Ordering{Rule: order.Rule{Discipline: order.Epoch}}, N: 3, DayStart: k.clock.Now() - 10_000, Factor: 500,
 		Member: order.Member{Lane: order.Lane{}},
 	}
 	if got, want := k.after(ask), (order.Placed{Place: k.clock.Now() - 5000}); got != want {

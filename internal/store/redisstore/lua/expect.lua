@@ -23,6 +23,7 @@ local checks = {
   doc = function(x) local v = version(x[2]); return v == x[3], v end,
   token = function(x) local v = token_version(x[2]); return v == x[3], v end,
   holder = function(x) local by = holder(x[2], x[3]); return not by or by == x[4], by end,
+  mark_at = function(x, now) local at = mark(x[2], now); return at == x[3], at end,
   mark = function(x, now) local at = mark(x[2], now); return at <= resolve(x[3], now), at end,
   count = function(x)
     local n, c = 0, counts(x[2])
