@@ -77,11 +77,12 @@ var arrows = []arrow{
 		outside: []string{"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/text"},
 	},
 	{from: "internal/place", to: []string{"."}, outside: []string{"gocloud.dev"}}, // here only: the SDK of S3 is 12 MB
-	{from: "internal/replay", to: []string{".", "client"}},
+	{from: "internal/recording"},
+	{from: "internal/replay", to: []string{".", "client", "internal/recording"}},
 	{
 		from: "cmd/dengxu",
 		to: []string{
-			".", "client", "internal/app", "internal/backup", "internal/ctl", "internal/place", "internal/replay",
+			".", "client", "internal/app", "internal/backup", "internal/ctl", "internal/place", "internal/recording", "internal/replay",
 			"internal/store", "internal/strictyaml",
 		},
 		outside: []string{"github.com/alecthomas/kong"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dengxu/dengxu/internal/ctl"
+	"github.com/dengxu/dengxu/internal/recording"
 	"github.com/dengxu/dengxu/internal/replay"
 )
 
@@ -27,7 +28,7 @@ func (c *replayCmd) Run(ctx context.Context, s ctl.Streams) error {
 	if err != nil {
 		return err
 	}
-	rows, err := replay.Read(file, c.Date)
+	rows, err := recording.Read(file, c.Date)
 	err = errors.Join(err, file.Close())
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.CSV, err)

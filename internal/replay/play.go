@@ -1,3 +1,6 @@
+// Package replay plays a recorded day of arrivals and services through a
+// running server and compares the waits. It owns the schedule, and refuses to
+// know how the server orders people: that is what is being compared.
 package replay
 
 import (
@@ -10,6 +13,7 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/client"
+	"github.com/dengxu/dengxu/internal/recording"
 )
 
 // headStart is what priority 2 has in the recording, in seconds.
@@ -18,7 +22,7 @@ const headStart = 90
 // Options say what to play, where and how fast.
 type Options struct {
 	Client *client.Client
-	Rows   []Row
+	Rows   []recording.Row
 	Speed  float64 // recorded seconds in one second; at least 1
 	// Progress is told after every event; nil = nobody.
 	Progress func(Progress)

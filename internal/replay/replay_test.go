@@ -12,6 +12,7 @@ import (
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/client"
 	"github.com/dengxu/dengxu/dengxutest"
+	"github.com/dengxu/dengxu/internal/recording"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,63 +20,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // small is a made-up day: two servers, one service by nobody in particular,
 // one overlapping service, one who gives up in line and one who is called
 // before giving up.
-func small(t *testing.T) []Row {
+func small(t *testing.T) []recording.Row {
 	t.Helper()
 	file, err := os.Open("testdata/small.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	rows, err := Read(file, "2030-01-07")
+	rows, err := recording.Read(file, "2030-01-07")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rows
 }
 
-func TestReadTakesOneDayWithoutTheOtherPool(t *testing.T) {
-	t.Parallel()
-	rows := small(t)
-	want := []Row{
-		{Priority: 0, Served: true, Join: 100, Leave: 100, Start: 100, End: 160, Server: "a"},
-		{Priority: 1, Served: true, Join: 105, Leave: 110, Start: 110, End: 150, Server: "b"},
-		{Priority: 0, Join: 112, Leave: 140},
-		{Priority: 0, Served: true, Join: 115, Leave: 150, Start: 150, End: 170, Server: "b"},
-		{Priority: 2, Served: true, Join: 120, Leave: 160, Start: 160, End: 200, Server: "a"},
-		{Priority: 1, Join: 161, Leave: 300},
-		{Priority: 0, Served: true, Join: 162, Leave: 170, Start: 170, End: 180},
-		{Priority: 0, Served: true, Join: 163, Leave: 172, Start: 172, End: 190, Server: "a"},
-		{Priority: 2, Served: true, Join: 210, Leave: 212, Start: 212, End: 215, Server: "b"},
-	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestMistakesInARecordingNameTheLine(t *testing.T) {
-	t.Parallel()
-	const header = "date,type,priority,queued,outcome,join_s,leave_queue_s,start_s,end_s,server\n"
-	for _, row := range []struct{ text, want string }{
-		{"", "read the header: EOF"},
-		{"date,type\n", "line 1: there is no column priority"},
-		{header, "there are no rows of d"},
-		{header + "e,PS,0,0,served,1,1,1,1,\nd,PS,x,0,served,1,1,1,1,\n", `line 3: priority "x" is not a whole number`},
-		{header + "d,PS,3,0,served,1,1,1,1,\n", "line 2: priority 3 is not 0, 1 or 2"},
-		{header + "d,PS,0,0,gone,1,1,1,1,\n", `line 2: outcome "gone" is neither served nor abandoned`},
-		{header + "d,PS,0,0,served,5,5,4,6,\n", "line 2: times run backwards"},
-		{header + "d,PS,0,0,abandoned,5,4,,,\n", "line 2: times run backwards"},
-		{header + "d,PS,0\n", "record on line 2: wrong number of fields"},
-	} {
-		_, err := Read(strings.NewReader(row.text), "d")
-		if err == nil || err.Error() != row.want {
-			t.Errorf("%q: %v, want %s", row.text, err, row.want)
-		}
-	}
-}
-
 func TestJoinsComeBeforeSlotsOfTheSameSecond(t *testing.T) {
 	t.Parallel()
-	s := newSchedule([]Row{
+	s := newSchedule([]recording.Row{
 		{Served: true, Join: 5, Start: 7, End: 9}, {Join: 6, Leave: 7}, {Served: true, Join: 7, Start: 7, End: 8},
 	})
 	s.add(event{at: 7, kind: end})
@@ -131,7 +92,7 @@ func TestPlayCountsAsTheRecordingDoes(t *testing.T) {
 func TestASlotWithNobodyWaitsForTheNextJoin(t *testing.T) {
 	t.Parallel()
 	s := dengxutest.NewServer(t)
-	rows := []Row{
+	rows := []recording.Row{
 		{Served: true, Join: 10, Start: 20, End: 25, Server: "a"},
 		{Served: true, Join: 30, Start: 30, End: 40, Server: "a"},
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"github.com/dengxu/dengxu/internal/recording"
 )
 
 // Tally is how many people of a kind were served and gave up, and how long the
@@ -40,7 +42,7 @@ type Result struct {
 	played   [lines]Tally
 }
 
-func newResult(rows []Row, site string) *Result {
+func newResult(rows []recording.Row, site string) *Result {
 	r := &Result{Site: site}
 	for _, row := range rows {
 		if row.Served {

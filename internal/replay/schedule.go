@@ -1,6 +1,10 @@
 package replay
 
-import "container/heap"
+import (
+	"container/heap"
+
+	"github.com/dengxu/dengxu/internal/recording"
+)
 
 // kind is what happens. Within a second, what has the smaller kind is first:
 // a service that ends frees its counter, a join is before a call, and who
@@ -31,7 +35,7 @@ type schedule struct {
 
 // newSchedule holds everything of a recording but the ends of services, which
 // come in as they begin.
-func newSchedule(rows []Row) *schedule {
+func newSchedule(rows []recording.Row) *schedule {
 	s := &schedule{}
 	for i, r := range rows {
 		s.add(event{at: r.Join, kind: join, row: i})
@@ -84,7 +88,7 @@ func (s *byTime) Pop() any {
 // spares is how many counters without a name are needed when every service
 // begins and ends as recorded: for services of nobody in particular, and of
 // somebody who still had another one.
-func spares(rows []Row) int {
+func spares(rows []recording.Row) int {
 	s := &schedule{}
 	for i, r := range rows {
 		if r.Served {

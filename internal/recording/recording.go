@@ -1,8 +1,7 @@
-// Package replay plays a recorded day of arrivals and services through a
-// running server and compares the waits. It owns the recording's format and
-// the schedule, and refuses to know how the server orders people: that is what
-// is being compared.
-package replay
+// Package recording reads days of a real waiting line: who joined, who gave up,
+// who was served when and by whom. It owns the format, and refuses to know what
+// is done with it.
+package recording
 
 import (
 	"encoding/csv"
@@ -31,9 +30,37 @@ var columns = []string{"date", "type", "priority", "outcome", "join_s", "leave_q
 // otherPool is the type of rows that other servers serve: left out.
 const otherPool = "IN"
 
+// Day is the rows of one date, in the order of the file.
+type Day struct {
+	Date string // as the file writes it
+	Rows []Row
+}
+
 // Read reads the rows of one date, in the order of the file. An error names
 // the line.
 func Read(r io.Reader, date string) ([]Row, error) {
+	days, err := read(r, func(d string) bool { return d == date })
+	if err != nil {
+		return nil, err
+	}
+	if len(days) == 0 {
+		return nil, fmt.Errorf("there are no rows of %s", date)
+	}
+	return days[0].Rows, nil
+}
+
+// ReadAll reads every date, in the order in which the file begins with them. An
+// error names the line.
+func ReadAll(r io.Reader) ([]Day, error) {
+	days, err := read(r, func(string) bool { return true })
+	if err == nil && len(days) == 0 {
+		err = errors.New("there are no rows")
+	}
+	return days, err
+}
+
+// read reads the days that are wanted.
+func read(r io.Reader, wanted func(date string) bool) ([]Day, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	header, err := in.Read()
@@ -46,17 +73,18 @@ func Read(r io.Reader, date string) ([]Row, error) {
 			return nil, fmt.Errorf("line 1: there is no column %s", name)
 		}
 	}
-	var rows []Row
+	var days []Day
+	byDate := make(map[string]int)
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			break
+			return days, nil
 		}
 		if err != nil {
 			return nil, err // says the line itself
 		}
 		field := func(name string) string { return record[at[name]] }
-		if field("date") != date || field("type") == otherPool {
+		if !wanted(field("date")) || field("type") == otherPool {
 			continue
 		}
 		row, err := parse(field)
@@ -64,12 +92,14 @@ func Read(r io.Reader, date string) ([]Row, error) {
 			line, _ := in.FieldPos(0)
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		rows = append(rows, row)
+		i, known := byDate[field("date")]
+		if !known {
+			i = len(days)
+			days = append(days, Day{Date: field("date")})
+			byDate[days[i].Date] = i
+		}
+		days[i].Rows = append(days[i].Rows, row)
 	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("there are no rows of %s", date)
-	}
-	return rows, nil
 }
 
 func parse(field func(string) string) (Row, error) {
