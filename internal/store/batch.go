@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
@@ -122,12 +123,16 @@ func JoinsTally(q dengxu.QueueID) string { return joinsTally + string(q) }
 const joinsTally = "joins/"
 
 // OwedTally is the name of the tally in which a group of a class owes calls, in
-// ordering ratio. A pick writes it; a batch does not.
+// ordering ratio. A pick sets it, where it changes; a batch does not name it.
+// Like other tallies it never goes back to an earlier day.
 func OwedTally(q dengxu.QueueID, class, group string) string {
 	return owedTally + string(q) + "\x00" + class + "\x00" + group
 }
 
 const owedTally = "owed/"
+
+// IsOwed reports whether a tally is one of OwedTally.
+func IsOwed(tally string) bool { return strings.HasPrefix(tally, owedTally) }
 
 // TallyAdd adds N to a tally.
 type TallyAdd struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -43,6 +44,11 @@ func Check(p store.Partition, b *store.Batch) error {
 	for _, ask := range b.Ranks {
 		if ask.Token < 1 || ask.Token > len(b.Tokens) {
 			return fmt.Errorf("ledger: rank of token %d of %d", ask.Token, len(b.Tokens))
+		}
+	}
+	for _, add := range b.Tallies {
+		if store.IsOwed(add.Key.Name) {
+			return fmt.Errorf("ledger: batch adds to what is owed, %q", add.Key.Name)
 		}
 	}
 	for _, m := range b.Marks {
@@ -128,6 +134,10 @@ func checkPick(p *store.Pick) error {
 		if slices.ContainsFunc(p.Lines[:i], func(o store.PickLine) bool { return o.Line == l.Line }) {
 			// order.Pick would take a token bound to the counter twice.
 			return fmt.Errorf("ledger: pick sees line %v twice", l.Line)
+		}
+		if l.Ordering.Discipline == order.Ratio && slices.ContainsFunc(p.Lines[:i], func(o store.PickLine) bool { return o.Line.Queue == l.Line.Queue }) {
+			// Both would owe in the same tallies.
+			return fmt.Errorf("ledger: pick sees two lines of queue %q, which is ordered by shares", l.Line.Queue)
 		}
 	}
 	return nil

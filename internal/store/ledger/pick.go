@@ -25,11 +25,13 @@ func (w *work) pick() error {
 			Rule: l.Ordering.Rule, Index: w.t.Index(l.Line), Classes: l.Classes,
 			Bound: store.BoundTo(p.Counter),
 		}
+		lines[i].Debts = debts(w.t, l.Line, &p.Lines[i].Ordering, lines[i])
 	}
 	for _, choice := range order.Pick(w.now, lines, p.Mode, p.Max, exclude) {
 		if err := w.take(&p.Lines[choice.Line], choice); err != nil {
 			return err
 		}
+		w.owe(&p.Lines[choice.Line], lines[choice.Line].Debts, &choice)
 	}
 	return nil
 }

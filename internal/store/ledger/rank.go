@@ -7,8 +7,8 @@ import "github.com/dengxu/dengxu/internal/store"
 func (w *work) ranks() error {
 	for _, ask := range w.b.Ranks {
 		t := &w.e.Tokens[ask.Token-1].After
-		w.e.Ranks = append(w.e.Ranks, Rank(w.now, w.t.Index(t.Line()), &store.RankAsk{
-			Ordering: ask.Ordering, Classes: ask.Classes, Member: t.Member(),
+		w.e.Ranks = append(w.e.Ranks, Rank(w.now, w.t, &store.RankAsk{
+			Line: t.Line(), Ordering: ask.Ordering, Classes: ask.Classes, Member: t.Member(),
 		}))
 	}
 	return nil

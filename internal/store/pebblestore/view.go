@@ -53,8 +53,8 @@ func (s *Store) viewIndexes(a *store.Ask, now int64) (store.View, error) {
 	v.Docs = each(a.Docs, s.viewDoc)
 	v.Holders = each(a.Holders, func(k store.HolderKey) dengxu.TokenID { return idOf(s.index.holder(k)) })
 	v.Lines = each(a.Lines, func(k store.LineKey) store.LineView { return s.index.line(k).view() })
-	v.Ranks = each(a.Ranks, func(r store.RankAsk) int { return ledger.Rank(now, s.index.line(r.Line), &r) })
-	v.Afters = each(a.Afters, func(r store.AfterAsk) order.Placed { return ledger.After(now, s.index.line(r.Line), &r) })
+	v.Ranks = each(a.Ranks, func(r store.RankAsk) int { return ledger.Rank(now, tables{s, now}, &r) })
+	v.Afters = each(a.Afters, func(r store.AfterAsk) order.Placed { return ledger.After(now, tables{s, now}, &r) })
 	v.Tallies = each(a.Tallies, func(k store.TallyKey) int64 { return dailyOf(s.index.tallies[k.Name]).On(k.Day) })
 	for _, k := range a.Marks {
 		m, err := s.mark(k)

@@ -8,7 +8,6 @@ import (
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
-	"github.com/dengxu/dengxu/internal/store/ledger"
 )
 
 // asking writes the parts of an Ask, each a kind and what is asked.
@@ -271,7 +270,7 @@ func readAfter(u *unpacker, a *store.AfterAsk, now int64) order.Placed {
 		ix[lane] = keys
 	}
 	stands := u.int() > 0
-	placed := ledger.After(now, ix, a)
+	placed := order.After(now, a.Member, a.N, order.Line{Rule: a.Ordering.Rule, Index: ix}, a.DayStart, a.Factor)
 	if !whole {
 		placed.Rank = rankUnknown
 		if stands && a.Member.Key.Less(order.Key{Place: placed.Place + 1}) {
