@@ -81,14 +81,41 @@ func (q *Queue) orderDefaults() {
 	groups[GroupOrdinary] = Group{Factor: new(1.0)}
 	for name, group := range q.Groups {
 		group.Factor = orNew(group.Factor, 1)
+		group.Rank, group.Share = clone(group.Rank), clone(group.Share)
 		groups[name] = group
 	}
 	q.Groups = groups
+	q.disciplineDefaults()
 	q.Classes = maps.Clone(q.Classes)
 	for name, class := range q.Classes {
 		class.Labels = maps.Clone(class.Labels)
 		class.Prefix = clone(class.Prefix)
 		q.Classes[name] = class
+	}
+}
+
+// disciplineDefaults fills in what means something to the queue's ordering only.
+func (q *Queue) disciplineDefaults() {
+	q.EscalateAfterSeconds = clone(q.EscalateAfterSeconds)
+	switch q.Ordering {
+	case "strict":
+		q.EscalateAfterSeconds = orNew(q.EscalateAfterSeconds, 3600)
+		last := 0
+		for name, group := range q.Groups {
+			if name == GroupOrdinary {
+				continue
+			}
+			group.Rank = orNew(group.Rank, 0)
+			q.Groups[name], last = group, max(last, *group.Rank+1)
+		}
+		ordinary := q.Groups[GroupOrdinary]
+		ordinary.Rank = orNew(ordinary.Rank, last)
+		q.Groups[GroupOrdinary] = ordinary
+	case "ratio":
+		for name, group := range q.Groups {
+			group.Share = orNew(group.Share, 1)
+			q.Groups[name] = group
+		}
 	}
 }
 
@@ -118,6 +145,7 @@ func (q *Queue) absenceDefaults() {
 		GraceSeconds: orNew(ask.GraceSeconds, 120),
 		OnSilence:    cmp.Or(ask.OnSilence, "abandon"),
 	}
+	q.Appointments = q.Appointments.withDefaults()
 }
 
 // WithDefaults returns the settings in force: every absent setting takes the

@@ -22,7 +22,8 @@ const (
 	fullQueue = `{
 		"site": "clinic", "kind": "task", "name": "Internal", "labels": {"zh-CN": "内科"}, "prefix": "",
 		"number_width": 4, "first_number": 0, "last_number": 99, "on_last_number": "wrap", "series": "all",
-		"ordering": "epoch", "groups": {"ordinary": {"factor": 2}, "VIP": {"factor": 0.5, "head_start_seconds": 60}},
+		"ordering": "epoch", "escalate_after_seconds": 17,
+		"groups": {"ordinary": {"factor": 2, "rank": 1, "share": 1}, "VIP": {"factor": 0.5, "head_start_seconds": 60, "rank": 0, "share": 3}},
 		"min_factor": 0.5, "max_overtake": 2,
 		"classes": {"first": {"name": "First", "labels": {"en": "First"}, "prefix": "F", "expected_service_seconds": 60}},
 		"default_class": "first",
@@ -32,6 +33,7 @@ const (
 		"missed": {"policy": "keep", "penalty_seconds": 0, "max_misses": 1, "keep_seconds": 0},
 		"defer": {"seconds": 1, "max": 0}, "check_in": {"required": "all", "within_seconds": 12},
 		"ask": {"after_seconds": 13, "grace_seconds": 14, "on_silence": "defer"}, "expire_waiting_seconds": 15,
+		"appointments": {"early_seconds": 0, "late_seconds": 0, "head_start_seconds": 0, "late": "keep"},
 		"public_join": {"fields": ["phone"], "classes": ["first"]}, "day_end": "expire", "retain_seconds": 0}`
 	fullCounter = `{
 		"site": "clinic", "name": "Room 3", "labels": {"zh-CN": "3号诊室"}, "queues": [{"id": "internal", "classes": ["first"]}],
@@ -107,6 +109,40 @@ func TestDefaultsInside(t *testing.T) {
 	}
 	if q.Ask.AfterSeconds != 600 || *q.Ask.GraceSeconds != 120 {
 		t.Errorf("ask %+v: want the given time and the default of the rest", q.Ask)
+	}
+}
+
+// TestDefaultsOfAnOrdering: what means something to one ordering only is filled
+// in for that one.
+func TestDefaultsOfAnOrdering(t *testing.T) {
+	t.Parallel()
+	groups := map[string]dengxu.Group{"red": {}, "blue": {Rank: new(4), Share: new(3)}}
+	strict := dengxu.Queue{Ordering: "strict", Groups: groups}.WithDefaults()
+	if got := *strict.EscalateAfterSeconds; got != 3600 {
+		t.Errorf("escalates after %v, want an hour", got)
+	}
+	want := map[string]dengxu.Group{
+		"red": {Factor: new(1.0), Rank: new(0)}, "blue": {Factor: new(1.0), Rank: new(4), Share: new(3)},
+		"ordinary": {Factor: new(1.0), Rank: new(5)},
+	}
+	if diff := cmp.Diff(want, strict.Groups); diff != "" {
+		t.Errorf("strict (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(strict, strict.WithDefaults()); diff != "" {
+		t.Errorf("the second time changed (-once +twice):\n%s", diff)
+	}
+	want = map[string]dengxu.Group{
+		"red": {Factor: new(1.0), Share: new(1)}, "blue": {Factor: new(1.0), Rank: new(4), Share: new(3)},
+		"ordinary": {Factor: new(1.0), Share: new(1)},
+	}
+	ratio := dengxu.Queue{Ordering: "ratio", Groups: groups}.WithDefaults()
+	if diff := cmp.Diff(want, ratio.Groups); diff != "" {
+		t.Errorf("ratio (-want +got):\n%s", diff)
+	}
+	booked := dengxu.Queue{Appointments: &dengxu.Appointments{}}.WithDefaults().Appointments
+	wantBooked := &dengxu.Appointments{EarlySeconds: new(1800.0), LateSeconds: new(600.0), HeadStartSeconds: new(1800.0), Late: "tail"}
+	if diff := cmp.Diff(wantBooked, booked); diff != "" {
+		t.Errorf("appointments (-want +got):\n%s", diff)
 	}
 }
 
@@ -190,11 +226,13 @@ func TestDefaultsAreDocumented(t *testing.T) {
 	queue := dengxu.Queue{
 		Groups: map[string]dengxu.Group{"ordinary": {}},
 		Fields: []dengxu.Field{{Name: "name"}},
+
+		Appointments: &dengxu.Appointments{},
 	}.WithDefaults()
 	documented := 0
 	for _, v := range []any{
 		dengxu.Site{}.WithDefaults(), queue, dengxu.Counter{}.WithDefaults(),
-		queue.Groups["ordinary"], queue.Fields[0], *queue.Missed, *queue.Defer, *queue.CheckIn, *queue.Ask,
+		queue.Groups["ordinary"], queue.Fields[0], *queue.Missed, *queue.Defer, *queue.CheckIn, *queue.Ask, *queue.Appointments,
 	} {
 		for field, value := range reflect.ValueOf(v).Fields() {
 			want := field.Tag.Get("default")

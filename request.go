@@ -18,6 +18,7 @@ type JoinRequest struct {
 	Channel       string          `json:"channel,omitempty" enum:"kiosk,web,staff,api" doc:"default api; web for holders"`
 	DelaySeconds  float64         `json:"delay_seconds,omitempty" minimum:"0" doc:"not callable before"`
 	RunAt         time.Time       `json:"run_at,omitzero" doc:"not callable before"`
+	AppointmentAt time.Time       `json:"appointment_at,omitzero" doc:"the booked time; the queue's appointments say when it can be called and where it stands"`
 }
 
 // SiteJoinRequest joins several queues of one site in one commit: all or none.

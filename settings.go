@@ -35,7 +35,8 @@ type Queue struct {
 	LastNumber             *int64            `json:"last_number,omitempty" minimum:"1" maximum:"999999999" doc:"absent = no last number"`
 	OnLastNumber           string            `json:"on_last_number,omitempty" enum:"widen,refuse,wrap" doc:"default widen"`
 	Series                 string            `json:"series,omitempty" maxLength:"64" doc:"numbers are unique per site, day and series; default the prefix"`
-	Ordering               string            `json:"ordering,omitempty" enum:"aging,epoch" doc:"default aging; changing it needs an empty line"`
+	Ordering               string            `json:"ordering,omitempty" enum:"aging,strict,ratio,epoch" doc:"default aging; changing it needs an empty line"`
+	EscalateAfterSeconds   *float64          `json:"escalate_after_seconds,omitempty" minimum:"1" doc:"strict: who has waited as long goes before every rank; 3600 when absent"`
 	Groups                 map[string]Group  `json:"groups,omitempty" doc:"ordinary always exists"`
 	MinFactor              *float64          `json:"min_factor,omitempty" minimum:"0.05" maximum:"10" doc:"default 0.25"`
 	MaxOvertake            float64           `json:"max_overtake,omitempty" minimum:"0" doc:"0 = off; clamps factors to [F/m, F]"`
@@ -56,6 +57,7 @@ type Queue struct {
 	Defer                  *Defer            `json:"defer,omitempty"`
 	CheckIn                *CheckIn          `json:"check_in,omitempty"`
 	Ask                    *Ask              `json:"ask,omitempty"`
+	Appointments           *Appointments     `json:"appointments,omitempty" doc:"absent = the queue takes no appointments"`
 	ExpireWaitingSeconds   float64           `json:"expire_waiting_seconds,omitempty" minimum:"0" doc:"0 = off"`
 	PublicJoin             *PublicJoin       `json:"public_join,omitempty" doc:"false, \"loopback\" or {fields, classes}; default false"`
 	DayEnd                 string            `json:"day_end,omitempty" enum:"keep,expire" doc:"default expire for people, keep for tasks"`
@@ -66,6 +68,8 @@ type Queue struct {
 type Group struct {
 	Factor           *float64 `json:"factor,omitempty" minimum:"0.05" maximum:"10" doc:"default 1; smaller is earlier"`
 	HeadStartSeconds float64  `json:"head_start_seconds,omitempty" minimum:"-2592000" maximum:"2592000"`
+	Rank             *int     `json:"rank,omitempty" minimum:"0" maximum:"1000" doc:"strict: less is called earlier, equal ranks are one tier; 0 when absent, ordinary behind all others"`
+	Share            *int     `json:"share,omitempty" minimum:"1" maximum:"20" doc:"ratio: calls in a round beside the other groups'; 1 when absent"`
 }
 
 // Class is what service a token needs, for routing only.
@@ -144,4 +148,16 @@ type PublicJoin struct {
 	Allowed  bool     // an object was given
 	Fields   []string // of the declared fields and name, phone, party_size
 	Classes  []string // empty = the default class only
+}
+
+// Rule is a condition on what is known of a holder at a join, and what follows
+// when it holds: a change of the factor, a class, a head start, or a refusal.
+// A rule does at least one of them, and one that refuses does nothing else.
+type Rule struct {
+	Name             string   `json:"name" maxLength:"64" doc:"unique in the queue"`
+	Condition        string   `json:"condition" maxLength:"4096" doc:"see docs/rules.md"`
+	Action           string   `json:"action,omitempty" doc:"added to the factor, such as -0.3 or +0.5"`
+	Reject           string   `json:"reject,omitempty" maxLength:"64" doc:"refuses the join with this reason"`
+	Class            string   `json:"class,omitempty" doc:"a declared class"`
+	HeadStartSeconds *float64 `json:"head_start_seconds,omitempty" minimum:"-2592000" maximum:"2592000" doc:"in place of the group's"`
 }

@@ -66,7 +66,7 @@ func drawToken(t *rapid.T) *store.Token {
 		Since: at("since"), Lane: lanes.Draw(t, "lane"), Place: at("place"),
 		Seq: sometimes(t, rapid.Uint64(), "seq"), Origin: at("origin"),
 		Factor: sometimes(t, rapid.Int32(), "factor"), Clipped: yes("clipped"), HeadStart: at("head"),
-		JoinedAt: at("joined"), Due: at("due"), Why: text("why"), FirstCalled: at("first"),
+		JoinedAt: at("joined"), Booked: at("booked"), Due: at("due"), Why: text("why"), FirstCalled: at("first"),
 		CalledAt: at("called"), Deadline: at("deadline"), CallNo: sometimes(t, rapid.Uint64(), "call_no"),
 		CallCount: num("call_count"), Confirmed: yes("confirmed"), Asked: yes("asked"),
 		StartedAt: at("started"), EndedAt: at("ended"), Reason: text("reason"),

@@ -52,6 +52,7 @@ func AppendToken(dst []byte, t *Token) []byte {
 	if t.Undo != nil {
 		e.Nested(53, func(e *Encoder) { appendUndo(e, t.Undo, base) })
 	}
+	e.Near(55, t.Booked, base)
 	return e.buf
 }
 
@@ -289,6 +290,8 @@ func decodePerson(d *Decoder, t *Token) {
 	case 53:
 		t.Undo = new(Undo)
 		d.Nested(func(d *Decoder) { decodeUndo(d, t.Undo, t.JoinedAt) })
+	case 55:
+		t.Booked = d.Near(t.JoinedAt)
 	default:
 		d.Unknown()
 	}

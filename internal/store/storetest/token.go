@@ -22,7 +22,7 @@ func full(version uint64) store.Token {
 		ID: "t1", Site: site, Arrival: 1, Queue: queue, Gen: today, Class: "loan", Group: "VIP",
 		Prefix: "L", Number: 12, Width: 4, State: dengxu.StateServing, Version: version, Since: 1_000_001,
 		Lane: order.Lane{Class: "loan", Group: "VIP", K: 10}, Place: 1_000_002, Seq: 1, Origin: 1_000_003,
-		Factor: 500, Clipped: true, HeadStart: -60_000, JoinedAt: 1_000_004, Due: 1_000_005, Why: "deferred",
+		Factor: 500, Clipped: true, HeadStart: -60_000, JoinedAt: 1_000_004, Booked: 1_000_019, Due: 1_000_005, Why: "deferred",
 		FirstCalled: 1_000_006, CalledAt: 1_000_007, Deadline: 1_000_008, CallNo: 9, CallCount: 2, Confirmed: true,
 		Asked: true, StartedAt: 1_000_009, EndedAt: 1_000_010, Reason: "late", Counter: desk, Misses: 1, Defers: 2,
 		Stars: 5, Business: "ann", Unique: true, Channel: "kiosk", Party: 3, Name: "Ann 安", Phone: "+1", Note: "window",
