@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
@@ -38,31 +40,40 @@ func debts(t Lines, k store.LineKey, o *store.Ordering, line order.Line, own ...
 	return all
 }
 
-// owe sets what the groups of a picked token's class owe after it, where that
-// changes. Like other counts they never go back to an earlier day.
-func (w *work) owe(line *store.PickLine, before order.Debts, choice *order.Choice) {
-	if choice.Debts == nil {
+// owe sets what the groups of the picked tokens' classes owe after the pick,
+// where that changes. Like other counts they never go back to an earlier day.
+func (w *work) owe(lines []order.Line, choices []order.Choice) {
+	type owner struct {
+		line  int
+		class string
+	}
+	var set map[owner]bool
+	for _, choice := range slices.Backward(choices) { // the last of a class says what is owed
+		by := owner{choice.Line, choice.Member.Lane.Class}
+		if choice.Debts == nil || set[by] {
+			continue
+		}
+		if set == nil {
+			set = make(map[owner]bool)
+		}
+		set[by] = true
+		line := &w.b.Pick.Lines[choice.Line]
+		for group := range lines[choice.Line].Debts[by.class] {
+			w.setOwed(line, by.class, group, choice.Debts[group])
+		}
+		for group, n := range choice.Debts {
+			w.setOwed(line, by.class, group, n)
+		}
+	}
+}
+
+func (w *work) setOwed(line *store.PickLine, class, group string, n int64) {
+	name, day := store.OwedTally(line.Line.Queue, class, group), line.Ordering.Day
+	if have := w.t.Tally(name); day < have.Day || have.On(day) == n {
 		return
 	}
-	class, day := choice.Member.Lane.Class, line.Ordering.Day
-	set := func(group string, n int64) {
-		name := store.OwedTally(line.Line.Queue, class, group)
-		have, mine := w.e.Tallies[name]
-		if !mine {
-			have = w.t.Tally(name)
-		}
-		if day < have.Day || have.On(day) == n {
-			return
-		}
-		if w.e.Tallies == nil {
-			w.e.Tallies = make(map[string]Daily)
-		}
-		w.e.Tallies[name] = Daily{Day: day, N: n}
+	if w.e.Tallies == nil {
+		w.e.Tallies = make(map[string]Daily)
 	}
-	for group := range before[class] {
-		set(group, choice.Debts[group])
-	}
-	for group, n := range choice.Debts {
-		set(group, n)
-	}
+	w.e.Tallies[name] = Daily{Day: day, N: n}
 }

@@ -27,12 +27,13 @@ func (w *work) pick() error {
 		}
 		lines[i].Debts = debts(w.t, l.Line, &p.Lines[i].Ordering, lines[i])
 	}
-	for _, choice := range order.Pick(w.now, lines, p.Mode, p.Max, exclude) {
+	choices := order.Pick(w.now, lines, p.Mode, p.Max, exclude)
+	for _, choice := range choices {
 		if err := w.take(&p.Lines[choice.Line], choice); err != nil {
 			return err
 		}
-		w.owe(&p.Lines[choice.Line], lines[choice.Line].Debts, &choice)
 	}
+	w.owe(lines, choices)
 	return nil
 }
 
