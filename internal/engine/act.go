@@ -158,8 +158,8 @@ func (e *Engine) findPlace(ctx context.Context, c *command) error {
 		if err != nil {
 			return err
 		}
-		_, g := q.groupOf(c.t.Group)
-		m = order.Member{Lane: q.lane(class, g.factor)}
+		name, g := q.groupOf(c.t.Group)
+		m = order.Member{Lane: q.lane(class, name, g.factor)}
 		factor, line = g.factor, q.line()
 	}
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Afters: []store.AfterAsk{{

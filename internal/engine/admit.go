@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -222,14 +221,6 @@ func (q *queue) classOf(given string) (string, error) {
 	default:
 		return "", dengxu.Fieldf(dengxu.Invalid, "class", "queue %s needs a class: one of %s", q.id, strings.Join(q.classes, ", "))
 	}
-}
-
-// lane is where a token of the class and factor stands while waiting.
-func (q *queue) lane(class string, factor int32) order.Lane {
-	if q.rule.Discipline == order.Epoch {
-		return order.Lane{Class: class}
-	}
-	return order.Lane{Class: class, K: order.KOf(factor)}
 }
 
 func (q *queue) prefix(class string) string {

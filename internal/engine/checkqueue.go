@@ -66,46 +66,7 @@ func checkNumbers(set *dengxu.Queue) error {
 	return nil
 }
 
-func checkOrder(set *dengxu.Queue) error {
-	if err := firstError(
-		checkOneOf("ordering", set.Ordering, "aging", "epoch"),
-		checkRange("min_factor", set.MinFactor, 0.05, 10),
-		checkOneOf("day_end", set.DayEnd, "keep", "expire"),
-	); err != nil {
-		return err
-	}
-	if set.MaxOvertake != 0 {
-		if err := checkRange("max_overtake", &set.MaxOvertake, 1, 1000); err != nil {
-			return err
-		}
-	}
-	if set.Ordering == "epoch" && set.DayEnd == "keep" {
-		return dengxu.Fieldf(dengxu.Invalid, "ordering", "epoch counts from the start of the day, so it needs day_end expire")
-	}
-	if len(set.Groups) > maxGroups {
-		return dengxu.Fieldf(dengxu.Invalid, "groups", "more than %d groups", maxGroups)
-	}
-	for _, name := range sortedKeys(set.Groups) {
-		field, group := "groups."+name, set.Groups[name]
-		if err := firstError(
-			checkWord(field, name),
-			checkRange(field+".factor", group.Factor, 0.05, 10),
-			checkRange(field+".head_start_seconds", &group.HeadStartSeconds, -maxHeadStart, maxHeadStart),
-		); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func checkClasses(set *dengxu.Queue) error {
-	most := maxClasses
-	if set.Ordering == "epoch" {
-		most = maxLanes
-	}
-	if len(set.Classes) > most {
-		return dengxu.Fieldf(dengxu.Invalid, "classes", "more than %d classes", most)
-	}
 	for _, name := range sortedKeys(set.Classes) {
 		field, class := "classes."+name, set.Classes[name]
 		if err := firstError(

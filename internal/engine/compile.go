@@ -49,10 +49,7 @@ func parseDayStart(text string) (int, error) {
 func (q *queue) compile(set dengxu.Queue) {
 	q.set = set.WithDefaults()
 	s := &q.set
-	q.rule = order.Rule{Discipline: order.Aging}
-	if s.Ordering == "epoch" {
-		q.rule.Discipline = order.Epoch
-	}
+	q.compileRule()
 	q.compileGroups()
 	q.classes = slices.Sorted(maps.Keys(s.Classes))
 	q.callTimeout, q.arrive, q.recallGap = ms(*s.CallTimeoutSeconds), ms(*s.ArriveSeconds), ms(*s.RecallGapSeconds)

@@ -284,7 +284,7 @@ func decideMiss(c *command, ch *change) error {
 		next = c.become(ch, dengxu.StateScheduled, dengxu.EventMissed)
 		next.Why, next.Due = whyMissed, store.Now+c.q.recallGap
 		ch.write[0].PlaceFloor, ch.write[0].Penalty = store.Now, c.q.penalty
-		if c.q.rule.Discipline == order.Epoch {
+		if c.q.epoch() {
 			ch.write[0].ScaleFrom = c.q.site.dayBegan()
 		}
 	}

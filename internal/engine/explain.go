@@ -13,8 +13,10 @@ import (
 
 // formulas are the orderings in one line each.
 var formulas = map[order.Discipline]string{
-	order.Aging: "(now − place) / factor, the largest is called; ties by arrival",
-	order.Epoch: "place = day start + (joined_at − day start) × factor, the first is called; ties by arrival",
+	order.Aging:  "(now − place) / factor, the largest is called; ties by arrival",
+	order.Strict: "who has waited escalate_after_seconds goes first, the oldest first; then groups by rank, in a rank the earliest place; ties by arrival",
+	order.Ratio:  "the group that owes fewest calls by its share, in it the earliest place; equal debts: the earliest place of all; ties by arrival",
+	order.Epoch:  "place = day start + (joined_at − day start) × factor, the first is called; ties by arrival",
 }
 
 // Explain says why a token stands where it stands, or why it was called when

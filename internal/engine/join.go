@@ -118,7 +118,7 @@ func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, er
 		Prefix: q.prefix(class), Width: *q.set.NumberWidth,
 		State: dengxu.StateWaiting, Version: 1, Since: store.Now, JoinedAt: store.Now,
 		Place: store.Now - g.headStart, Factor: g.factor, Clipped: g.clipped, HeadStart: g.headStart,
-		Lane: q.lane(class, g.factor), Due: q.waitDue(),
+		Lane: q.lane(class, cmp.Or(req.PriorityGroup, dengxu.GroupOrdinary), g.factor), Due: q.waitDue(),
 		Business: req.BusinessID, Unique: q.unique && req.BusinessID != "",
 		Channel: req.Channel, Party: req.PartySize,
 		Name: req.Name, Phone: req.Phone, Note: req.Note, Attrs: req.ExtAttrs,
@@ -201,7 +201,7 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 		b.Expect = append(b.Expect, store.LaneOpen{Line: line, Lane: t.Lane, Max: maxLanes})
 	}
 	write := store.TokenWrite{Token: t, Series: q.series(t.Class)}
-	if q.rule.Discipline == order.Epoch {
+	if q.epoch() {
 		write.ScaleFrom = q.site.dayBegan()
 	}
 	b.Tokens = append(b.Tokens, write)

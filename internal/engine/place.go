@@ -22,7 +22,7 @@ func (c *command) replace(ch *change, usual string) error {
 		next.Place, next.Seq = c.placed.Place, 0
 	case where == dengxu.PlaceTail:
 		next.Place, next.Seq = store.Now-next.HeadStart, 0
-		if q.rule.Discipline == order.Epoch {
+		if q.epoch() {
 			ch.write[0].ScaleFrom = q.site.dayBegan()
 		}
 	}
@@ -93,7 +93,7 @@ func decideTransfer(c *command, ch *change) error {
 	next := c.wait(ch, dengxu.EventTransferred)
 	next.Queue, next.Gen, next.Class, next.Group = q.id, q.gen(), class, name
 	next.Factor, next.Clipped = g.factor, g.clipped
-	next.Lane, next.Due = q.lane(class, g.factor), q.waitDue()
+	next.Lane, next.Due = q.lane(class, name, g.factor), q.waitDue()
 	next.Unique = q.unique && c.t.Business != ""
 	if c.req.CounterID != "" {
 		next.Lane.Class = store.BoundTo(c.req.CounterID)
@@ -115,11 +115,11 @@ func decideTransfer(c *command, ch *change) error {
 // join: the place of an epoch queue is scaled, that of others is not.
 func (c *command) rescale(ch *change) {
 	next := &ch.write[0].Token
-	if next.Seq == 0 || c.q.rule.Discipline == order.Aging && c.to.rule.Discipline == order.Aging {
+	if next.Seq == 0 || !c.q.epoch() && !c.to.epoch() {
 		return
 	}
 	next.Place = c.t.JoinedAt - c.t.HeadStart
-	if c.to.rule.Discipline == order.Epoch {
+	if c.to.epoch() {
 		ch.write[0].ScaleFrom = c.to.site.dayBegan()
 	}
 }

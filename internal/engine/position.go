@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -226,9 +227,9 @@ func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupNa
 	}
 	t := store.Token{
 		Queue: q.id, Gen: q.gen(), Class: class, State: dengxu.StateWaiting,
-		Lane: q.lane(class, g.factor), Place: v.Now - g.headStart, Seq: math.MaxUint64,
+		Lane: q.lane(class, cmp.Or(groupName, dengxu.GroupOrdinary), g.factor), Place: v.Now - g.headStart, Seq: math.MaxUint64,
 	}
-	if q.rule.Discipline == order.Epoch {
+	if q.epoch() {
 		t.Place = order.Scale(t.Place, q.site.dayBegan(), g.factor)
 	}
 	rank, err := e.rank(ctx, q, &t)

@@ -256,7 +256,7 @@ func (c *counter) mixes(field string, changed *queue) error {
 		if first == nil {
 			first = q
 		}
-		if q.rule.Discipline != first.rule.Discipline {
+		if q.epoch() != first.epoch() {
 			return dengxu.Fieldf(dengxu.Invalid, field,
 				"counter %s picks the oldest over queues %s and %s, which an epoch queue does not allow; use pick listed", c.id, first.id, q.id)
 		}

@@ -43,8 +43,8 @@ type Token struct {
 
 	JoinedAt    int64  `json:"joined_at,omitzero"`
 	Booked      int64  `json:"booked,omitzero"` // the time of the appointment; 0 = none
-	Due         int64  `json:"due,omitzero"` // when the timer loop should look at it; 0 = never
-	Why         string `json:"why,omitzero"` // why it is scheduled: delay, appointment, check_in, missed, deferred, other_token
+	Due         int64  `json:"due,omitzero"`    // when the timer loop should look at it; 0 = never
+	Why         string `json:"why,omitzero"`    // why it is scheduled: delay, appointment, check_in, missed, deferred, other_token
 	FirstCalled int64  `json:"first_called,omitzero"`
 	CalledAt    int64  `json:"called_at,omitzero"`
 	Deadline    int64  `json:"deadline,omitzero"` // of the call
