@@ -34,6 +34,7 @@ var arrows = []arrow{
 	{from: "examples/go/room", to: []string{".", "client"}},
 	{from: "examples/go/ticket", to: []string{".", "client"}},
 	{from: "internal/order"},
+	{from: "internal/rule", to: []string{"."}, outside: []string{"github.com/expr-lang/expr"}},
 	{from: "internal/store", to: []string{".", "internal/order"}},
 	{from: "internal/engine", to: []string{".", "internal/order", "internal/store"}},
 

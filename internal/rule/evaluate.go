@@ -1,0 +1,99 @@
+package rule
+
+import (
+	"slices"
+	"time"
+
+	"github.com/expr-lang/expr/vm"
+)
+
+// Outcome is what a set says of one input.
+type Outcome struct {
+	// Matched are the names of the rules that matched, in their order.
+	Matched []string
+	// Delta is the sum of the matched rules' changes of the factor, in
+	// thousandths: neither rounded nor clamped.
+	Delta int32
+	// Class and HeadStart are those of the last matched rule that sets them;
+	// "" and nil leave what the join and its group say.
+	Class     string
+	HeadStart *time.Duration
+	// Reject is the first matched rule that rejects; nil lets the holder in.
+	Reject *Rejection
+}
+
+// Rejection is why a join is refused.
+type Rejection struct {
+	Rule   string
+	Reason string // the rule's reject word
+	// RetryAfter is when the holder's history alone would let the same join
+	// in; 0 when time does not cure it.
+	RetryAfter time.Duration
+}
+
+// Evaluate holds an input against all rules. It never panics: a rule that
+// cannot be evaluated does not match. The same input has the same outcome.
+func (s *Set) Evaluate(in Input) Outcome {
+	var out Outcome
+	if s == nil {
+		return out
+	}
+	env := newEnvironment(&in)
+	machine := vm.VM{MemoryBudget: memoryBudget}
+	for i := range s.rules {
+		c := &s.rules[i]
+		if !c.holds(&machine, &env) {
+			continue
+		}
+		out.Matched = append(out.Matched, c.name)
+		out.Delta += c.delta
+		if c.class != "" {
+			out.Class = c.class
+		}
+		if c.headStart != nil {
+			out.HeadStart = new(*c.headStart)
+		}
+		if c.reject != "" && out.Reject == nil {
+			out.Reject = &Rejection{Rule: c.name, Reason: c.reject}
+		}
+	}
+	if out.Reject != nil {
+		out.Reject.RetryAfter = s.retryAfter(&machine, &env)
+	}
+	return out
+}
+
+// holds reports whether the rule matches.
+func (c *compiled) holds(machine *vm.VM, env *environment) bool {
+	if c.program == nil {
+		return false
+	}
+	// The machine turns a panic into an error.
+	v, err := machine.Run(c.program, env)
+	return err == nil && isTrue(v)
+}
+
+// retryAfter is the first time at which a window ends and no rule rejects any
+// more; 0 when there is none. Between two ends nothing changes.
+func (s *Set) retryAfter(machine *vm.VM, env *environment) time.Duration {
+	var ends []time.Duration
+	for i := range s.rules {
+		if s.rules[i].reject == "" {
+			continue
+		}
+		for _, w := range s.rules[i].windows {
+			if ago, ok := env.ago(w.kind).(time.Duration); ok && ago < w.long {
+				ends = append(ends, w.long-ago)
+			}
+		}
+	}
+	slices.Sort(ends)
+	for _, end := range slices.Compact(ends) {
+		later := env.later(end)
+		rejected := slices.ContainsFunc(s.rules, func(c compiled) bool { return c.reject != "" && c.holds(machine, &later) })
+		if !rejected {
+			return end
+		}
+	}
+	return 0
+}
