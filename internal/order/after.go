@@ -17,7 +17,11 @@ const maxAge = 1 << 35
 //
 // Rank is how many of the class are ahead there. It is n unless others stand so
 // close that no millisecond lies between them, or in a place more than 2^35 ms
-// ago; then m is behind the fewest more, and never before the n-th.
+// ago; then m is behind the fewest more, and never before the n-th. Strict and
+// ratio have more ranks that no place reaches, for they heed the group: strict
+// puts nobody inside a better tier nor behind a worse one that is not overdue,
+// ratio only where the group has its turns. Then m is behind the fewest more
+// too, or, where even joining now is before the n-th, it joins now.
 //
 // dayStart (ms) and factor (thousandths) are of ordering epoch, where joining
 // now means the place Scale(now, dayStart, factor); other disciplines ignore
@@ -25,6 +29,7 @@ const maxAge = 1 << 35
 func After(now int64, m Member, n int, line Line, dayStart int64, factor int32) Placed {
 	own := Line{
 		Rule:    line.Rule,
+		Debts:   line.Debts,
 		Index:   leaveOut(line.Index, m),
 		Classes: []string{m.Lane.Class},
 		Bound:   m.Lane.Class,
@@ -55,6 +60,9 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 	}
 	n = max(n, 0)
 	t := nth(now, max(n, 1), own)
+	if n > 0 && t.Key.Place > now {
+		return t.Key.Place
+	}
 	switch own.Rule.Discipline {
 	case Aging:
 		return agingBehind(now, lane, n, t)
@@ -63,8 +71,41 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 			return min(tail, t.Key.Place-1)
 		}
 		return t.Key.Place
+	case Strict, Ratio:
+		wish := now
+		if n > 0 {
+			wish = t.Key.Place
+		}
+		return groupBehind(now, lane, n, wish, &own)
 	}
 	panic("order: no such discipline")
+}
+
+// groupBehind bisects for the places that have the least rank of at least n,
+// and of these takes the nearest to the one that is wished for. Rank does not
+// fall as place grows.
+func groupBehind(now int64, lane Lane, n int, wish int64, own *Line) int64 {
+	rank := func(place int64) int {
+		return Rank(now, Member{Lane: lane, Key: Key{Place: place, Seq: math.MaxUint64}}, *own)
+	}
+	if rank(now) < n {
+		return now
+	}
+	// least is the first place with rank r or more, up to now+1.
+	least := func(r int) int64 {
+		low, high := max(0, now-maxAge), now+1
+		for low < high {
+			if middle := low + (high-low)/2; middle > now || rank(middle) >= r {
+				high = middle
+			} else {
+				low = middle + 1
+			}
+		}
+		return low
+	}
+	first := least(n)
+	last := least(rank(first)+1) - 1
+	return min(max(wish, first), last)
 }
 
 // agingBehind is the last place of the lane that is before t when n is 0, else
@@ -72,10 +113,7 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 // age down, which is behind.
 func agingBehind(now int64, lane Lane, n int, t Member) int64 {
 	if t.Key.Place > now {
-		if n == 0 {
-			return now
-		}
-		return t.Key.Place
+		return now
 	}
 	age := (now - t.Key.Place) * pace(lane, Aging) / pace(t.Lane, Aging)
 	if n == 0 {
@@ -86,41 +124,57 @@ func agingBehind(now int64, lane Lane, n int, t Member) int64 {
 
 // part is the stretch [lo, hi) of a lane in which the member sought may be.
 type part struct {
-	lane   Lane
-	lo, hi int
-	middle Member
+	account // its lane; in ratio also what its group owes
+	lo, hi  int
+	middle  Member
+	due     int64 // ratio: of middle
+}
+
+// before compares the middles of two parts.
+func (p *part) before(now int64, o *part, rule *Rule) bool {
+	if rule.Discipline == Ratio {
+		return ratioBefore(now, p.middle.Key, p.due, o.middle.Key, o.due)
+	}
+	return Before(now, p.middle, o.middle, *rule)
+}
+
+// ahead counts the members of the part's lane that are called before the
+// middle of another.
+func (p *part) ahead(now int64, o *part, line *Line) int {
+	switch {
+	case line.Rule.Discipline != Ratio:
+		return ahead(now, o.middle, p.lane, line)
+	case o.middle.Key.Place > now:
+		return line.Index.Below(p.lane, o.middle.Key)
+	}
+	return p.account.ahead(now, o.due, o.middle.Key, line.Index)
 }
 
 // nth is the n-th member of the line, from 1 to its length. It narrows all
 // lanes at once by the weighted median of their middles, which drops at least
 // a quarter of what is left at a step: O(lanes·log²members).
 func nth(now int64, n int, line Line) Member {
-	var parts []part
-	for lane := range line.Index.Lanes() {
-		if line.Sees(lane) {
-			parts = append(parts, part{lane: lane, hi: line.Index.Len(lane)})
-		}
-	}
+	parts := split(&line)
 	for {
-		pivot, ok := median(now, parts, line)
-		if !ok {
+		pivot := median(now, parts, &line)
+		if pivot == nil {
 			panic("order: an index whose counts do not agree")
 		}
 		counts := make([]int, len(parts))
 		rank := 0
 		for i := range parts {
-			counts[i] = ahead(now, pivot, parts[i].lane, line)
+			counts[i] = parts[i].ahead(now, pivot, &line)
 			rank += counts[i]
 		}
 		if rank == n-1 {
-			return pivot
+			return pivot.middle
 		}
 		for i := range parts {
 			p := &parts[i]
 			switch {
 			case rank >= n:
 				p.hi = min(p.hi, counts[i])
-			case p.lane == pivot.Lane:
+			case p == pivot:
 				p.lo = max(p.lo, counts[i]+1)
 			default:
 				p.lo = max(p.lo, counts[i])
@@ -129,10 +183,30 @@ func nth(now int64, n int, line Line) Member {
 	}
 }
 
-// median is the middle of a part, chosen so that about half of all candidates
-// lie in parts whose middle is not behind it, and half in those not before it.
-// ok is false when no candidate is left.
-func median(now int64, parts []part, line Line) (middle Member, ok bool) {
+// split is the whole line in parts.
+func split(line *Line) []part {
+	var parts []part
+	var b books
+	if line.Rule.Discipline == Ratio {
+		b = newBooks(line)
+	}
+	for lane := range line.Index.Lanes() {
+		if !line.Sees(lane) {
+			continue
+		}
+		p := part{account: account{lane: lane}, hi: line.Index.Len(lane)}
+		if line.Rule.Discipline == Ratio {
+			p.account = b.account(lane)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// median is the part whose middle is chosen so that about half of all
+// candidates lie in parts whose middle is not behind it, and half in those not
+// before it. It is nil when no candidate is left.
+func median(now int64, parts []part, line *Line) *part {
 	var live []*part
 	total := 0
 	for i := range parts {
@@ -140,16 +214,17 @@ func median(now int64, parts []part, line Line) (middle Member, ok bool) {
 		if p.lo >= p.hi {
 			continue
 		}
-		key, _ := line.Index.At(p.lane, (p.lo+p.hi)/2)
-		p.middle = Member{Lane: p.lane, Key: key}
+		at := (p.lo + p.hi) / 2
+		key, _ := line.Index.At(p.lane, at)
+		p.middle, p.due = Member{Lane: p.lane, Key: key}, p.account.due(at)
 		live = append(live, p)
 		total += p.hi - p.lo
 	}
 	slices.SortFunc(live, func(a, b *part) int {
 		switch {
-		case Before(now, a.middle, b.middle, line.Rule.Discipline):
+		case a.before(now, b, &line.Rule):
 			return -1
-		case Before(now, b.middle, a.middle, line.Rule.Discipline):
+		case b.before(now, a, &line.Rule):
 			return 1
 		}
 		return 0
@@ -157,10 +232,10 @@ func median(now int64, parts []part, line Line) (middle Member, ok bool) {
 	seen := 0
 	for _, p := range live {
 		if seen += p.hi - p.lo; 2*seen >= total {
-			return p.middle, true
+			return p
 		}
 	}
-	return Member{}, false
+	return nil
 }
 
 // without is an index that hides one member which stands in it.

@@ -28,13 +28,16 @@ type afterAsk struct {
 
 func randomAfter(r *rand.Rand, s *snapshot) afterAsk {
 	a := afterAsk{s: s, line: r.IntN(len(s.lines)), dayStart: s.now - r.Int64N(5000), factor: int32(50 * (1 + r.IntN(60)))}
-	a.x = order.Member{Lane: order.Lane{K: paces[r.IntN(len(paces))]}, Key: order.Key{Place: s.now - 7, Seq: 1000}}
+	a.x = order.Member{Key: order.Key{Place: s.now - 7, Seq: 1000}}
 	if len(s.tokens) > 0 {
 		m := s.tokens[r.IntN(len(s.tokens))]
 		a.line = m.line
 		if a.x.Lane.Class = m.member.Lane.Class; r.IntN(2) == 0 {
 			a.x = m.member // stands in the line and is left out
 		}
+	}
+	if a.x.Key.Seq == 1000 {
+		a.x.Lane = randomLane(r, a.rule(), a.x.Lane.Class, paces)
 	}
 	for _, t := range s.tokens {
 		if t.line == a.line && t.member.Lane.Class == a.x.Lane.Class && t.member != a.x {
@@ -45,7 +48,9 @@ func randomAfter(r *rand.Rand, s *snapshot) afterAsk {
 	return a
 }
 
-func (a afterAsk) epoch() bool { return a.s.lines[a.line].Rule.Discipline == order.Epoch }
+func (a afterAsk) rule() order.Rule { return a.s.lines[a.line].Rule }
+
+func (a afterAsk) epoch() bool { return a.rule().Discipline == order.Epoch }
 
 // tail is the place of joining now.
 func (a afterAsk) tail() int64 {
@@ -60,17 +65,27 @@ func floorScale(place, dayStart int64, factor int32) int64 {
 	return dayStart + x.Div(x, big.NewInt(1000)).Int64() // Euclid: down for a positive divisor
 }
 
-// rankAt is how many of x's class are before x at a place with the newest seq.
+// rankAt is how many of x's class are called before x at a place with the
+// newest seq.
 func (a afterAsk) rankAt(place int64) int {
-	one := snapshot{now: a.s.now, lines: []order.Line{{Rule: a.s.lines[a.line].Rule, Index: newIndex()}}}
-	one.add(0, order.Member{Lane: a.x.Lane, Key: order.Key{Place: place, Seq: math.MaxUint64}})
-	x, n := one.tokens[0], 0
-	for _, t := range a.own {
-		if a.s.before(t, x, t.priority, x.priority) {
-			n++
+	x := a.s.token(a.line, order.Member{Lane: a.x.Lane, Key: order.Key{Place: place, Seq: math.MaxUint64}})
+	if a.rule().Discipline != order.Ratio {
+		n := 0
+		for _, t := range a.own {
+			if a.s.before(t, x) {
+				n++
+			}
 		}
+		return n
 	}
-	return n
+	f := a.s.freeze(append(slices.Clone(a.own), x))
+	for n := 0; ; n++ {
+		t, _ := f.winner(a.line, f.left)
+		if t.member == x.member {
+			return n
+		}
+		f.call(t)
+	}
 }
 
 // firstPlace bisects for the first place from low at which rankAt is at least n.
@@ -79,47 +94,71 @@ func (a afterAsk) firstPlace(low int64, n int) int64 {
 	return low + int64(sort.Search(int(high-low), func(i int) bool { return a.rankAt(low+int64(i)) >= n }))
 }
 
-// place is what After must answer, found by trying places.
+// sort puts x's class in the order in which it is called.
+func (a afterAsk) sort() {
+	f := a.s.freeze(a.own)
+	for i := range a.own {
+		a.own[i], _ = f.winner(a.line, f.left)
+		f.call(a.own[i])
+	}
+}
+
+// place is what After must answer, found by trying places; own is sorted.
 func (a afterAsk) place() int64 {
 	switch {
 	case len(a.own) == 0:
 		return max(0, a.tail())
 	case a.n > len(a.own):
-		last := a.own[0]
-		for _, t := range a.own {
-			if a.s.before(last, t, last.priority, t.priority) {
-				last = t
-			}
-		}
-		return max(0, a.tail(), last.member.Key.Place)
-	case a.n == 0:
-		return max(0, min(a.tail(), a.firstPlace(0, 1)-1))
-	case a.epoch():
-		return a.firstPlace(0, a.n)
+		return max(0, a.tail(), a.own[len(a.own)-1].member.Key.Place)
+	case a.n > 0 && a.own[a.n-1].member.Key.Place > a.s.now:
+		return a.own[a.n-1].member.Key.Place
 	}
-	return a.firstPlace(max(0, a.s.now-farthest), a.n)
+	low := max(0, a.s.now-farthest)
+	switch a.rule().Discipline {
+	case order.Aging:
+		if a.n == 0 {
+			return max(0, min(a.s.now, a.firstPlace(0, 1)-1))
+		}
+		return a.firstPlace(low, a.n)
+	case order.Epoch:
+		if a.n == 0 {
+			return max(0, min(a.tail(), a.firstPlace(0, 1)-1))
+		}
+		return a.firstPlace(0, a.n)
+	case order.Strict, order.Ratio:
+	}
+	if a.rankAt(a.s.now) < a.n {
+		return a.s.now
+	}
+	least := a.firstPlace(low, a.n)
+	most := min(a.s.now, a.firstPlace(low, a.rankAt(least)+1)-1)
+	wish := a.s.now
+	if a.n > 0 {
+		wish = a.own[a.n-1].member.Key.Place
+	}
+	return min(max(wish, least), most)
 }
 
-// exact is the published condition under which rank n itself is reached.
+// exact is the published condition under which rank n itself is reached; own
+// is sorted, and n is one of it.
 func (a afterAsk) exact() bool {
-	slices.SortFunc(a.own, func(p, q token) int {
-		if a.s.before(p, q, p.priority, q.priority) {
-			return -1
-		}
-		return 1
-	})
-	if a.n == len(a.own) {
+	if a.n == len(a.own) && (a.rule().Discipline == order.Aging || a.rule().Discipline == order.Epoch) {
 		return true
 	}
-	t, u := a.own[a.n-1].member, a.own[a.n].member
-	if a.epoch() || t.Key.Place > a.s.now {
-		return u.Key.Place > t.Key.Place
+	t := a.own[a.n-1].member
+	if t.Key.Place > a.s.now || a.rule().Discipline == order.Epoch {
+		return a.n == len(a.own) || a.own[a.n].member.Key.Place > t.Key.Place
 	}
+	if a.rule().Discipline != order.Aging {
+		return a.rankAt(a.s.now) >= a.n && a.rankAt(a.firstPlace(max(0, a.s.now-farthest), a.n)) == a.n
+	}
+	u := a.own[a.n].member
 	kx, kt, ku := int64(a.x.Lane.K), int64(t.Lane.K), int64(u.Lane.K)
 	return u.Key.Place > a.s.now || (a.s.now-t.Key.Place)*kx/kt*ku > (a.s.now-u.Key.Place)*kx
 }
 
 func (a afterAsk) judge() error {
+	a.sort()
 	got := order.After(a.s.now, a.x, a.n, a.s.lines[a.line], a.dayStart, a.factor)
 	want := order.Placed{Place: a.place()}
 	want.Rank = a.rankAt(want.Place)
@@ -175,7 +214,7 @@ func TestRankNeverFallsAsPlaceGrows(t *testing.T) {
 			continue
 		}
 		last, first := 0, map[int]int64{}
-		own := order.Line{Rule: order.Rule{Discipline: s.lines[a.line].Rule.Discipline}, Index: newIndex(members(a.own)...)}
+		own := order.Line{Rule: a.rule(), Debts: s.lines[a.line].Debts, Index: newIndex(members(a.own)...)}
 		low := max(0, s.now-1000)
 		for p := low; p < s.now+10; p++ {
 			rank := a.rankAt(p)

@@ -45,7 +45,7 @@ func TestRanksAreTheOrderOfCalls(t *testing.T) {
 			if rank := order.Rank(now, c.Member, line); rank != i {
 				t.Fatalf("%+v is picked as %d but has rank %d", c.Member, i, rank)
 			}
-			if i > 0 && !order.Before(now, picked[i-1].Member, c.Member, line.Rule.Discipline) {
+			if i > 0 && !order.Before(now, picked[i-1].Member, c.Member, line.Rule) {
 				t.Fatalf("%+v is not before %+v", picked[i-1].Member, c.Member)
 			}
 		}
@@ -92,7 +92,7 @@ func TestLaneNeverTurnsRound(t *testing.T) {
 		a, b := order.Member{Lane: lane, Key: key("a", 2)}, order.Member{Lane: lane, Key: key("b", 1)}
 		now := rapid.Int64Range(0, 9_999_999_999_999).Draw(t, "now")
 		for _, d := range []order.Discipline{order.Aging, order.Epoch} {
-			if got := order.Before(now, a, b, d); got != a.Key.Less(b.Key) {
+			if got := order.Before(now, a, b, order.Rule{Discipline: d}); got != a.Key.Less(b.Key) {
 				t.Fatalf("discipline %d at %d: a before b is %v", d, now, got)
 			}
 		}
@@ -113,7 +113,7 @@ func TestSmallerFactorStaysAhead(t *testing.T) {
 			a.Key.Seq, b.Key.Seq = b.Key.Seq, a.Key.Seq
 		}
 		later := now + rapid.Int64Range(0, 1_000_000_000).Draw(t, "later")
-		if order.Before(now, a, b, order.Aging) && !order.Before(later, a, b, order.Aging) {
+		if order.Before(now, a, b, order.Rule{}) && !order.Before(later, a, b, order.Rule{}) {
 			t.Fatalf("%+v fell behind %+v", a, b)
 		}
 	})

@@ -40,16 +40,16 @@ func TestBeforeIsTheOrder(t *testing.T) {
 	eachSnapshot(t, func(_ *rand.Rand, s *snapshot) error {
 		for _, a := range s.tokens {
 			for _, b := range s.tokens {
-				da, db := s.lines[a.line].Rule.Discipline, s.lines[b.line].Rule.Discipline
-				want := a.member != b.member && s.before(a, b, a.across, b.across)
-				if got := order.Better(s.now, a.member, da, b.member, db); got != want {
+				ra, rb := s.lines[a.line].Rule, s.lines[b.line].Rule
+				want := a.member != b.member && s.better(a, b)
+				if got := order.Better(s.now, a.member, ra.Discipline, b.member, rb.Discipline); got != want {
 					return fmt.Errorf("seq %d better than %d: %v, want %v", a.member.Key.Seq, b.member.Key.Seq, got, want)
 				}
-				if a.line != b.line {
+				if a.line != b.line || ra.Discipline == order.Ratio {
 					continue
 				}
-				want = a.member != b.member && s.before(a, b, a.priority, b.priority)
-				if got := order.Before(s.now, a.member, b.member, da); got != want {
+				want = a.member != b.member && s.before(a, b)
+				if got := order.Before(s.now, a.member, b.member, ra); got != want {
 					return fmt.Errorf("seq %d before %d: %v, want %v", a.member.Key.Seq, b.member.Key.Seq, got, want)
 				}
 			}
