@@ -27,6 +27,7 @@ func RunConcurrent(t *testing.T, open Opener) {
 		{"a line never grows beyond its limit", raceCount},
 		{"a series has no gap", raceSeries},
 		{"an operation repeated at once has one effect", raceOp},
+		{"shares are kept whichever counters call", raceShares},
 		{"readers see whole commits and time that rises", raceReaders},
 	})
 }

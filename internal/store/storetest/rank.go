@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -114,5 +115,52 @@ func rankAfterEpoch(k *kit) {
 	}
 	if got, want := k.after(ask), (order.Placed{Place: k.clock.Now() - 5000}); got != want {
 		k.t.Errorf("the tail of an empty line is %+v, want %+v", got, want)
+	}
+}
+
+// ranksAreCalls calls all who wait while time stands, and holds the ranks that
+// they have before each call against who is called.
+func (k *kit) ranksAreCalls(o store.Ordering) {
+	k.t.Helper()
+	left := k.list(store.ListAsk{Queue: queue, States: []dengxu.State{dengxu.StateWaiting}, Limit: 100})
+	promised := make(map[dengxu.TokenID]int)
+	for calls := 0; len(left) > 0; calls++ {
+		var a store.Ask
+		for _, t := range left {
+			a.Ranks = append(a.Ranks, store.RankAsk{Line: line, Ordering: o, Member: t.Member()})
+		}
+		ranks := k.view(a).Ranks
+		for i, t := range left {
+			if calls == 0 {
+				promised[t.ID] = ranks[i]
+			}
+			if got, want := ranks[i], promised[t.ID]-calls; got != want {
+				k.t.Errorf("after %d calls %s has rank %d, want %d", calls, t.ID, got, want)
+			}
+		}
+		called := k.commit(ordered(o, 1)).Tokens
+		if len(called) != 1 || promised[called[0].ID] != calls {
+			k.t.Fatalf("call %d is of %q, ranks were %v", calls, ids(called), promised)
+		}
+		left = slices.DeleteFunc(left, func(t store.Token) bool { return t.ID == called[0].ID })
+	}
+}
+
+// placesHaveRanks asks for the place of t behind each number of its class, and
+// expects the rank that is told with it when t stands there.
+func (k *kit) placesHaveRanks(o store.Ordering, t store.Token) {
+	k.t.Helper()
+	ranks := make(map[int]bool)
+	for n := range 12 {
+		p := k.after(store.AfterAsk{Line: line, Ordering: o, Member: t.Member(), N: n})
+		t = k.change(t, func(t *store.Token) { t.Place, t.Seq = p.Place, 0 })
+		v := k.view(store.Ask{Ranks: []store.RankAsk{{Line: line, Ordering: o, Member: t.Member()}}})
+		if v.Ranks[0] != p.Rank {
+			k.t.Errorf("behind %d the rank became %d, want %d", n, v.Ranks[0], p.Rank)
+		}
+		ranks[p.Rank] = true
+	}
+	if len(ranks) < 3 {
+		k.t.Errorf("only the ranks %v were reached", ranks)
 	}
 }

@@ -16,6 +16,7 @@ func RunReopen(t *testing.T, f Factory) {
 		{"all indexes", func(k *kit) { reopenIndexes(k, f) }},
 		{"series, arrival, call and event numbers go on", func(k *kit) { reopenNumbers(k, f) }},
 		{"operations, marks and tallies", func(k *kit) { reopenMemories(k, f) }},
+		{"what groups owe", func(k *kit) { reopenDebts(k, f) }},
 		{"archived records", func(k *kit) { reopenArchive(k, f) }},
 		{"time does not run backwards", func(k *kit) { reopenClock(k, f) }},
 		{"a cursor still fits", func(k *kit) { reopenCursor(k, f) }},

@@ -43,8 +43,8 @@ func Run(t *testing.T, open Opener) {
 		"counter": counterExamples, "doc": docExamples, "due": dueExamples, "dump": dumpExamples, "event": eventExamples,
 		"expectation": expectationExamples, "holder": holderExamples, "lane": laneExamples,
 		"list": listExamples, "mark": markExamples, "op": opExamples, "place": placeExamples,
-		"rank": rankExamples, "series": seriesExamples, "store": storeExamples, "tally": tallyExamples,
-		"token": tokenExamples,
+		"rank": rankExamples, "ratio": ratioExamples, "series": seriesExamples, "store": storeExamples,
+		"strict": strictExamples, "tally": tallyExamples, "token": tokenExamples,
 	}
 	for noun, examples := range suite {
 		t.Run(noun, func(t *testing.T) {
