@@ -28,8 +28,10 @@ type Token struct {
 	ExtAttrs      json.RawMessage `json:"ext_attrs,omitempty"`
 	Payload       json.RawMessage `json:"payload,omitempty"`
 	JoinedAt      time.Time       `json:"joined_at"`
+	AppointmentAt time.Time       `json:"appointment_at,omitzero" doc:"the booked time"`
 	Place         time.Time       `json:"place" doc:"the token's point in time in the line"`
 	NotBefore     time.Time       `json:"not_before,omitzero" doc:"when a scheduled token comes back by itself"`
+	CheckInBy     time.Time       `json:"check_in_by,omitzero" doc:"scheduled until check-in: when it is abandoned instead"`
 	CalledAt      time.Time       `json:"called_at,omitzero" doc:"the last call"`
 	CallDeadline  time.Time       `json:"call_deadline,omitzero"`
 	CallCount     int             `json:"call_count,omitempty" doc:"1 + recalls of this call"`
@@ -40,7 +42,7 @@ type Token struct {
 	Defers        int             `json:"defers,omitempty"`
 	Rating        int             `json:"rating,omitempty"`
 	Reason        string          `json:"reason,omitempty" doc:"of the last change, or why it is scheduled"`
-	WaitSeconds   float64         `json:"wait_seconds" doc:"from joined_at to the first call, or to the end, or so far"`
+	WaitSeconds   float64         `json:"wait_seconds" doc:"from joined_at, or the booked time when that is later, to the first call, or to the end, or so far"`
 	Rank          *int            `json:"rank,omitempty" doc:"where it was asked for: tokens ahead that compete for the same counters"`
 	RankReached   *int            `json:"rank_reached,omitempty" doc:"reinstate, transfer and move: the rank that the place asked for reached"`
 	Lease         *Lease          `json:"lease,omitempty"`
@@ -82,7 +84,9 @@ type Ticket struct {
 	Rank                 *int      `json:"rank" doc:"tokens ahead that compete for the same counters; 0 = next; null unless waiting"`
 	RankIfCheckedIn      *int      `json:"rank_if_checked_in,omitempty" doc:"scheduled: the rank if it came back now"`
 	JoinedAt             time.Time `json:"joined_at"`
-	NotBefore            time.Time `json:"not_before,omitzero"`
+	AppointmentAt        time.Time `json:"appointment_at,omitzero" doc:"the booked time"`
+	NotBefore            time.Time `json:"not_before,omitzero" doc:"scheduled: the earliest time at which it waits"`
+	CheckInBy            time.Time `json:"check_in_by,omitzero" doc:"scheduled until check-in: when it is abandoned instead"`
 	TicketURL            string    `json:"ticket_url"`
 	Estimate             Estimate  `json:"estimate"`
 	EstimatedWaitSeconds *int      `json:"estimated_wait_seconds"`

@@ -66,7 +66,7 @@ var (
 var transitions = []Transition{
 	{VerbJoin, nil, []State{StateWaiting, StateScheduled}, both, "holder, operator", "scheduled with delay, run_at, appointment, or when check-in is required"},
 	{VerbDue, []State{StateScheduled}, []State{StateWaiting}, both, "timer", "place kept; a task's place starts at its due time"},
-	{VerbCheckIn, []State{StateScheduled}, []State{StateWaiting}, people, "holder, operator", "place kept"},
+	{VerbCheckIn, []State{StateScheduled}, []State{StateWaiting, StateScheduled}, people, "holder, operator", "place kept; scheduled before the early window of an appointment; after its late window place = now"},
 	{VerbCall, []State{StateWaiting}, []State{StateCalling}, people, "operator", "call number and deadline; a given token needs the right pick and a reason"},
 	{VerbCall, []State{StateScheduled, StateMissed}, []State{StateCalling}, people, "operator", "only by hand, with the right pick and a reason"},
 	{VerbCall, []State{StateWaiting}, []State{StateServing}, tasks, "worker", "a lease starts"},

@@ -131,6 +131,7 @@ type joinCmd struct {
 	PartySize     int            `help:"How many people."`
 	Attrs         string         `placeholder:"JSON" help:"Attributes: an object of numbers, strings and booleans."`
 	Delay         time.Duration  `help:"Not callable before."`
+	Appointment   time.Time      `placeholder:"TIME" help:"The booked time, such as 2026-03-02T09:30:00+01:00."`
 }
 
 // Run joins and prints the ticket.
@@ -138,6 +139,7 @@ func (c *joinCmd) Run(ctx context.Context, e *Env) error {
 	req := client.JoinRequest{
 		BusinessID: c.BusinessID, PriorityGroup: c.PriorityGroup, Class: c.Class, Name: c.Name, Phone: c.Phone,
 		Note: c.Note, PartySize: c.PartySize, DelaySeconds: c.Delay.Seconds(), Channel: "staff",
+		AppointmentAt: c.Appointment,
 	}
 	if c.Attrs != "" {
 		req.ExtAttrs = json.RawMessage(c.Attrs)

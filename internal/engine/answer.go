@@ -29,11 +29,11 @@ func decimal(thousandths int32) float64 { return float64(thousandths) / 1000 }
 func waited(t *store.Token, now int64) int64 {
 	switch {
 	case t.FirstCalled != 0:
-		return t.FirstCalled - t.JoinedAt
+		return max(0, t.FirstCalled-waitsFrom(t))
 	case t.EndedAt != 0:
-		return t.EndedAt - t.JoinedAt
+		return max(0, t.EndedAt-waitsFrom(t))
 	default:
-		return now - t.JoinedAt
+		return max(0, now-waitsFrom(t))
 	}
 }
 
@@ -50,7 +50,7 @@ func staff(t *store.Token, p store.Partition, now int64) dengxu.Token {
 		Factor: decimal(t.Factor), BusinessID: t.Business,
 		Name: t.Name, Phone: t.Phone, Note: t.Note, PartySize: t.Party, Channel: t.Channel,
 		ExtAttrs: t.Attrs, Payload: t.Payload,
-		JoinedAt: at(t.JoinedAt), Place: at(t.Place),
+		JoinedAt: at(t.JoinedAt), AppointmentAt: at(t.Booked), Place: at(t.Place),
 		CalledAt: at(t.CalledAt), CallNo: t.CallNo, StartedAt: at(t.StartedAt), EndedAt: at(t.EndedAt),
 		Misses: t.Misses, Defers: t.Defers, Rating: t.Stars, Reason: t.Reason,
 		WaitSeconds: seconds(waited(t, now)),
@@ -62,7 +62,8 @@ func staff(t *store.Token, p store.Partition, now int64) dengxu.Token {
 		out.CallDeadline, out.CallCount = at(t.Deadline), t.CallCount
 	}
 	if t.State == dengxu.StateScheduled {
-		out.NotBefore = at(t.Due)
+		notBefore, checkInBy := comesBack(t)
+		out.NotBefore, out.CheckInBy = at(notBefore), at(checkInBy)
 		if out.Reason == "" {
 			out.Reason = t.Why
 		}

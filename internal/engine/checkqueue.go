@@ -28,6 +28,7 @@ func checkQueue(set *dengxu.Queue) error {
 		checkLimits(set),
 		checkCall(set),
 		checkAbsence(set),
+		checkAppointments(set.Appointments),
 		checkPublicJoin(set),
 	)
 }
@@ -174,6 +175,9 @@ func checkPublicJoin(set *dengxu.Queue) error {
 	}
 	for _, name := range p.Fields {
 		declared := slices.ContainsFunc(set.Fields, func(f dengxu.Field) bool { return f.Name == name })
+		if name == "appointment_at" && set.Appointments != nil {
+			continue
+		}
 		if !declared && !slices.Contains([]string{"name", "phone", "party_size"}, name) {
 			return dengxu.Fieldf(dengxu.Invalid, "public_join.fields", "field %q is not declared", name)
 		}

@@ -51,6 +51,7 @@ func (q *queue) compile(set dengxu.Queue) {
 	s := &q.set
 	q.compileRule()
 	q.compileGroups()
+	q.compileBooking()
 	q.classes = slices.Sorted(maps.Keys(s.Classes))
 	q.callTimeout, q.arrive, q.recallGap = ms(*s.CallTimeoutSeconds), ms(*s.ArriveSeconds), ms(*s.RecallGapSeconds)
 	q.penalty, q.keepMissed = ms(*s.Missed.PenaltySeconds), ms(*s.Missed.KeepSeconds)

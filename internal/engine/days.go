@@ -339,9 +339,17 @@ func (q *queue) sweepBatch(old []store.Token, all bool) store.Batch {
 }
 
 // movesOn reports whether a token is booked for the present day or a later
-// one.
+// one. Somebody booked for just after the day's start may wait already.
 func (q *queue) movesOn(t *store.Token) bool {
-	return t.State == dengxu.StateScheduled && t.Why == whyDelay && t.Due >= q.site.dayBegan()
+	began := q.site.dayBegan()
+	switch t.State { //nolint:exhaustive // the others have been called
+	case dengxu.StateScheduled:
+		return t.Why == whyDelay && t.Due >= began || t.Booked >= began
+	case dengxu.StateWaiting:
+		return t.Booked >= began
+	default:
+		return false
+	}
 }
 
 // lineOver reports whether the end of the day has emptied the line that the

@@ -203,14 +203,6 @@ func decideDue(c *command, ch *change) error {
 	return nil
 }
 
-func decideCheckIn(c *command, ch *change) error {
-	if c.t.Why != whyCheckIn && c.t.Why != whyDeferred {
-		return c.conflict("state", "there is nothing to check in for: %s", c.t.Why)
-	}
-	c.wait(ch, dengxu.EventCheckedIn)
-	return nil
-}
-
 func decideRecall(c *command, ch *change) error {
 	if c.t.CallCount >= c.q.maxCalls {
 		return c.conflict("max_calls", "it was called %d times already", c.t.CallCount)

@@ -123,19 +123,21 @@ func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, er
 		Channel: req.Channel, Party: req.PartySize,
 		Name: req.Name, Phone: req.Phone, Note: req.Note, Attrs: req.ExtAttrs,
 	}
-	err = q.postpone(&t, req)
+	err = q.postpone(&t, req, now)
 	return t, err
 }
 
 // postpone makes a joining token scheduled where it is not callable yet.
-func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest) error {
+func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest, now int64) error {
 	runAt := req.RunAt
 	switch {
+	case !req.AppointmentAt.IsZero():
+		return q.book(t, req, now)
 	case req.DelaySeconds > 0 && !runAt.IsZero():
 		return dengxu.Fieldf(dengxu.Invalid, "run_at", "give delay_seconds or run_at, not both")
 	case req.DelaySeconds > maxSeconds:
 		return dengxu.Fieldf(dengxu.Invalid, "delay_seconds", "that is too far away")
-	case !runAt.IsZero() && (runAt.Year() > lastYear || runAt.Year() < firstYear):
+	case !runAt.IsZero() && !plausible(runAt):
 		return dengxu.Fieldf(dengxu.Invalid, "run_at", "that is too far away")
 	case req.DelaySeconds > 0:
 		t.State, t.Why, t.Due = dengxu.StateScheduled, whyDelay, store.Now+ms(req.DelaySeconds)
@@ -149,13 +151,6 @@ func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest) error {
 	}
 	return nil
 }
-
-// The years of run_at: in ms since 1970 they have at most 13 digits, and what
-// is outside of them is a slip of the unit.
-const (
-	firstYear = 1971
-	lastYear  = 2285
-)
 
 // Why a token is scheduled.
 const (
@@ -202,7 +197,7 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 	}
 	write := store.TokenWrite{Token: t, Series: q.series(t.Class)}
 	if q.epoch() {
-		write.ScaleFrom = q.site.dayBegan()
+		write.ScaleFrom = q.scaleFrom(&t)
 	}
 	b.Tokens = append(b.Tokens, write)
 	b.Tallies = append(b.Tallies, store.TallyAdd{Key: joins, N: 1})

@@ -172,7 +172,7 @@ func (t *tally) add(r *store.Token) {
 		t.buckets[i].Joined++
 	}
 	if i := t.in(r.FirstCalled); i >= 0 {
-		w := r.FirstCalled - r.JoinedAt
+		w := max(0, r.FirstCalled-waitsFrom(r))
 		t.buckets[i].Called++
 		t.wait[i] += w
 		t.most[i] = max(t.most[i], w)

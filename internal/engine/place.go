@@ -12,7 +12,6 @@ import (
 // usual is where it goes when the request says nothing.
 func (c *command) replace(ch *change, usual string) error {
 	next := &ch.write[0].Token
-	q := c.target()
 	where := cmp.Or(c.at(), usual)
 	switch {
 	case c.req.Place != nil && c.req.Place.After != nil:
@@ -21,12 +20,18 @@ func (c *command) replace(ch *change, usual string) error {
 		}
 		next.Place, next.Seq = c.placed.Place, 0
 	case where == dengxu.PlaceTail:
-		next.Place, next.Seq = store.Now-next.HeadStart, 0
-		if q.epoch() {
-			ch.write[0].ScaleFrom = q.site.dayBegan()
-		}
+		c.tail(ch)
 	}
 	return nil
+}
+
+// tail puts a token where it would be if it joined now.
+func (c *command) tail(ch *change) {
+	next := &ch.write[0].Token
+	next.Place, next.Seq = store.Now-next.HeadStart, 0
+	if q := c.target(); q.epoch() {
+		ch.write[0].ScaleFrom = q.site.dayBegan()
+	}
 }
 
 // at is the named place of the request, "" when none was named.
@@ -119,6 +124,9 @@ func (c *command) rescale(ch *change) {
 		return
 	}
 	next.Place = c.t.JoinedAt - c.t.HeadStart
+	if c.t.Booked != 0 {
+		next.Place = c.q.bookedPlace(&c.t)
+	}
 	if c.to.epoch() {
 		ch.write[0].ScaleFrom = c.to.site.dayBegan()
 	}

@@ -61,14 +61,18 @@ func (q *queue) rankAsk(t *store.Token) store.RankAsk {
 func (e *Engine) ticket(q *queue, t *store.Token, rank *int) dengxu.Ticket {
 	out := dengxu.Ticket{
 		ID: t.ID, QueueID: t.Queue, Number: t.Label(), State: t.State, Version: t.Version,
-		JoinedAt: at(t.JoinedAt), TicketURL: e.url(t.ID),
+		JoinedAt: at(t.JoinedAt), AppointmentAt: at(t.Booked), TicketURL: e.url(t.ID),
 		Estimate: dengxu.Estimate{Method: "none", Reason: dengxu.UnknownNotWaiting},
 	}
 	switch t.State {
 	case dengxu.StateWaiting:
 		out.Rank = rank
 	case dengxu.StateScheduled:
-		out.RankIfCheckedIn, out.NotBefore = rank, at(t.Due)
+		notBefore, checkInBy := comesBack(t)
+		if t.Why == whyCheckIn && t.Booked != 0 && q != nil && q.booking != nil {
+			notBefore = t.Booked - q.booking.early
+		}
+		out.RankIfCheckedIn, out.NotBefore, out.CheckInBy = rank, at(notBefore), at(checkInBy)
 	case dengxu.StateCalling, dengxu.StateServing, dengxu.StateHeld, dengxu.StateMissed,
 		dengxu.StateCompleted, dengxu.StateCancelled, dengxu.StateAbandoned, dengxu.StateFailed:
 	}

@@ -94,6 +94,7 @@ type queue struct {
 	stateV  uint64
 
 	rule    order.Rule
+	booking *booking // nil = the queue takes no appointments
 	groups  map[string]group
 	classes []string // declared, sorted; empty = none
 	// compete maps a class to the classes that share a counter with it; nil

@@ -143,7 +143,7 @@ func (c *call) public(q dengxu.QueueID, b *dengxu.JoinRequest) error {
 
 // ownFields are fields of a queue that a join gives by their own name, never in
 // ext_attrs.
-var ownFields = []string{"name", "phone", "note", "party_size"}
+var ownFields = []string{"name", "phone", "note", "party_size", "appointment_at"}
 
 // onlyNamed holds a public join to the fields and classes that the queue names.
 func (c *call) onlyNamed(q dengxu.QueueID, allowed dengxu.PublicJoin, b *dengxu.JoinRequest) error {
@@ -162,6 +162,8 @@ func (c *call) onlyNamed(q dengxu.QueueID, allowed dengxu.PublicJoin, b *dengxu.
 		return refused("delay_seconds")
 	case !b.RunAt.IsZero():
 		return refused("run_at")
+	case !b.AppointmentAt.IsZero() && !named("appointment_at"):
+		return refused("appointment_at")
 	case b.Channel != "" && b.Channel != "web":
 		return refused("channel")
 	case b.Name != "" && !named("name"):
