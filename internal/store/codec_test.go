@@ -94,10 +94,24 @@ func drawToken(t *rapid.T) *store.Token {
 		}
 		tok.Spans = append(tok.Spans, s)
 	}
+	tok.Rules = drawNames(t, "rules")
+	if yes("judged") {
+		tok.Judged = &store.Judged{
+			Queue: dengxu.QueueID(text("queue")), Class: text("class"), Waiting: num("waiting"),
+			Missed: at("missed"), Joined: at("joined"), Served: at("served"),
+		}
+	}
 	if yes("undo") {
 		tok.Undo = drawUndo(t)
 	}
 	return tok
+}
+
+func drawNames(t *rapid.T, label string) (names []string) {
+	for range rapid.IntRange(0, 3).Draw(t, label) {
+		names = append(names, texts.Draw(t, label))
+	}
+	return names
 }
 
 func drawUndo(t *rapid.T) *store.Undo {
@@ -112,6 +126,7 @@ func drawUndo(t *rapid.T) *store.Undo {
 			Due: at("due"), Why: text("why"), Deadline: at("deadline"), CallCount: rapid.Int().Draw(t, "calls"),
 			Confirmed: rapid.Bool().Draw(t, "confirmed"), StartedAt: at("started"),
 			Counter: dengxu.CounterID(text("counter")), Misses: rapid.Int().Draw(t, "misses"),
+			Rules: drawNames(t, "before"),
 		},
 	}
 }

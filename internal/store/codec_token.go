@@ -53,6 +53,12 @@ func AppendToken(dst []byte, t *Token) []byte {
 		e.Nested(53, func(e *Encoder) { appendUndo(e, t.Undo, base) })
 	}
 	e.Near(55, t.Booked, base)
+	for _, name := range t.Rules {
+		e.Entry(56, name)
+	}
+	if t.Judged != nil {
+		e.Nested(57, func(e *Encoder) { appendJudged(e, t.Judged, base) })
+	}
 	return e.buf
 }
 
@@ -109,29 +115,13 @@ func appendSpan(e *Encoder, s *Span, t *Token) {
 	e.Text(9, s.Reason)
 }
 
-func appendUndo(e *Encoder, u *Undo, base int64) {
-	e.Word(1, string(u.Verb))
-	e.Word(2, u.Actor)
-	e.Near(3, u.Until, base)
-	b := &u.Before
-	e.Word(4, string(b.State))
-	e.Text(5, string(b.Queue))
-	e.Int(6, int64(b.Gen))
-	e.Text(7, b.Class)
-	e.Word(8, b.Group)
-	appendLane(e, 9, b.Lane, b.Class)
-	e.Near(12, b.Place, base)
-	e.Uint(13, b.Seq)
-	e.Near(14, b.Origin, base)
-	e.Int(15, int64(b.Factor))
-	e.Near(16, b.Due, base)
-	e.Word(17, b.Why)
-	e.Near(18, b.Deadline, base)
-	e.Int(19, int64(b.CallCount))
-	e.Bool(20, b.Confirmed)
-	e.Near(21, b.StartedAt, base)
-	e.Text(22, string(b.Counter))
-	e.Int(23, int64(b.Misses))
+func appendJudged(e *Encoder, j *Judged, base int64) {
+	e.Text(1, string(j.Queue))
+	e.Text(2, j.Class)
+	e.Int(3, int64(j.Waiting))
+	e.Near(4, j.Missed, base)
+	e.Near(5, j.Joined, base)
+	e.Near(6, j.Served, base)
 }
 
 // DecodeToken reads what AppendToken wrote for the token id. It answers an
@@ -292,6 +282,11 @@ func decodePerson(d *Decoder, t *Token) {
 		d.Nested(func(d *Decoder) { decodeUndo(d, t.Undo, t.JoinedAt) })
 	case 55:
 		t.Booked = d.Near(t.JoinedAt)
+	case 56:
+		t.Rules = append(t.Rules, d.Text())
+	case 57:
+		t.Judged = new(Judged)
+		d.Nested(func(d *Decoder) { decodeJudged(d, t.Judged, t.JoinedAt) })
 	default:
 		d.Unknown()
 	}
@@ -339,52 +334,20 @@ func decodeSpan(d *Decoder, s *Span, t *Token) {
 	}
 }
 
-// decodeUndo is a table like decodeLine.
-func decodeUndo(d *Decoder, u *Undo, base int64) {
-	b := &u.Before
+func decodeJudged(d *Decoder, j *Judged, base int64) {
 	switch d.Tag() {
 	case 1:
-		u.Verb = dengxu.Verb(d.Word())
+		j.Queue = dengxu.QueueID(d.Text())
 	case 2:
-		u.Actor = d.Word()
+		j.Class = d.Text()
 	case 3:
-		u.Until = d.Near(base)
+		j.Waiting = int(d.Int())
 	case 4:
-		b.State = dengxu.State(d.Word())
+		j.Missed = d.Near(base)
 	case 5:
-		b.Queue = dengxu.QueueID(d.Text())
+		j.Joined = d.Near(base)
 	case 6:
-		b.Gen = int(d.Int())
-	case 7:
-		b.Class = d.Text()
-	case 8:
-		b.Group = d.Word()
-	case 9, 10, 11:
-		decodeLane(d, 9, &b.Lane, b.Class)
-	case 12:
-		b.Place = d.Near(base)
-	case 13:
-		b.Seq = d.Uint()
-	case 14:
-		b.Origin = d.Near(base)
-	case 15:
-		b.Factor = int32(d.Int())
-	case 16:
-		b.Due = d.Near(base)
-	case 17:
-		b.Why = d.Word()
-	case 18:
-		b.Deadline = d.Near(base)
-	case 19:
-		b.CallCount = int(d.Int())
-	case 20:
-		b.Confirmed = d.Bool()
-	case 21:
-		b.StartedAt = d.Near(base)
-	case 22:
-		b.Counter = dengxu.CounterID(d.Text())
-	case 23:
-		b.Misses = int(d.Int())
+		j.Served = d.Near(base)
 	default:
 		d.Unknown()
 	}

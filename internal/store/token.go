@@ -40,6 +40,10 @@ type Token struct {
 	Factor    int32 `json:"factor,omitzero"`     // thousandths, after rules, clips and lane merge
 	Clipped   bool  `json:"clipped,omitzero"`    // the factor was clipped or moved to the nearest lane
 	HeadStart int64 `json:"head_start,omitzero"` // ms
+	// Rules are the names of the rules that matched, in their order: when it
+	// joined, or was last judged by them.
+	Rules  []string `json:"rules,omitempty"`
+	Judged *Judged  `json:"judged,omitzero"` // nil = the queue had no rules
 
 	JoinedAt    int64  `json:"joined_at,omitzero"`
 	Booked      int64  `json:"booked,omitzero"` // the time of the appointment; 0 = none
@@ -74,6 +78,17 @@ type Token struct {
 	Compared []order.Member  `json:"compared,omitempty"` // heads of the lanes compared at the last call, at most 8; the first is the token's own
 	Spans    []Span          `json:"spans,omitempty"`    // closed spans, at most MaxSpans, oldest first
 	Undo     *Undo           `json:"undo,omitzero"`
+}
+
+// Judged is what the rules of a queue were held against when the token joined,
+// beyond what the record says elsewhere. It holds in that queue only.
+type Judged struct {
+	Queue   dengxu.QueueID `json:"queue,omitzero"`
+	Class   string         `json:"class,omitzero"`   // that was asked for, "" = none
+	Waiting int            `json:"waiting,omitzero"` // how many waited, where a rule asked
+	Missed  int64          `json:"missed,omitzero"`  // the holder's marks, where a rule asked
+	Joined  int64          `json:"joined,omitzero"`
+	Served  int64          `json:"served,omitzero"`
 }
 
 // MaxSpans is how many spans a record keeps; the log has all.
@@ -120,6 +135,7 @@ type UndoState struct {
 	StartedAt int64            `json:"started_at,omitzero"`
 	Counter   dengxu.CounterID `json:"counter,omitzero"`
 	Misses    int              `json:"misses,omitzero"`
+	Rules     []string         `json:"rules,omitempty"`
 }
 
 // Clone returns a copy that shares nothing with t.
@@ -127,8 +143,13 @@ func (t *Token) Clone() Token {
 	c := *t
 	c.Attrs, c.Payload = slices.Clone(t.Attrs), slices.Clone(t.Payload)
 	c.Compared, c.Spans = slices.Clone(t.Compared), slices.Clone(t.Spans)
+	c.Rules, c.Judged = slices.Clone(t.Rules), nil
+	if t.Judged != nil {
+		c.Judged = new(*t.Judged)
+	}
 	if t.Undo != nil {
 		c.Undo = new(*t.Undo)
+		c.Undo.Before.Rules = slices.Clone(t.Undo.Before.Rules)
 	}
 	return c
 }

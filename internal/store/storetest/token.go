@@ -27,6 +27,8 @@ func full(version uint64) store.Token {
 		Asked: true, StartedAt: 1_000_009, EndedAt: 1_000_010, Reason: "late", Counter: desk, Misses: 1, Defers: 2,
 		Stars: 5, Business: "ann", Unique: true, Channel: "kiosk", Party: 3, Name: "Ann 安", Phone: "+1", Note: "window",
 		Attrs: []byte(`{"age":70}`), Payload: []byte(`[1]`), Passed: 4,
+		Rules:    []string{"elderly", "vip"},
+		Judged:   &store.Judged{Queue: queue, Class: "cash", Waiting: 7, Missed: 999_999, Joined: 999_998, Served: 999_997},
 		Compared: []order.Member{{Lane: order.Lane{Class: "x", K: 20}, Key: order.Key{Place: 5, Seq: 6}}},
 		Spans: []store.Span{{
 			State: dengxu.StateWaiting, From: 1_000_011, To: 1_000_012, Queue: other, Counter: "desk-9",
@@ -36,7 +38,7 @@ func full(version uint64) store.Token {
 			State: dengxu.StateCalling, Queue: other, Gen: 7, Class: "cash", Group: "ordinary",
 			Lane: order.Lane{Class: "cash", Group: "ordinary", K: 20}, Place: 1_000_014, Seq: 1, Origin: 1_000_015,
 			Factor: 1000, Due: 1_000_016, Why: "missed", Deadline: 1_000_017, CallCount: 1, Confirmed: true,
-			StartedAt: 1_000_018, Counter: "desk-8", Misses: 2,
+			StartedAt: 1_000_018, Counter: "desk-8", Misses: 2, Rules: []string{"vip"},
 		}},
 	}
 }
