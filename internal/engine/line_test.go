@@ -139,6 +139,37 @@ func TestUndo(t *testing.T) {
 	r.clean()
 }
 
+func TestUndoAtACounterThatIsGone(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbComplete, a.ID, dengxu.VerbRequest{})
+	if err := r.DeleteCounter(t.Context(), staffer, "1", 0); err != nil {
+		t.Fatal(err)
+	}
+	r.refuse(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "state")
+}
+
+// TestUndoIntoAnotherOrdering: the queue was empty while its ordering changed,
+// and what an undo brings back stands in a lane of the new one.
+func TestUndoIntoAnotherOrdering(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	a := r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.do(dengxu.VerbComplete, a.ID, dengxu.VerbRequest{})
+	r.queue("main", `{"site":"hall","ordering":"strict","groups":{"red":{}}}`)
+	r.do(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{})
+	r.do(dengxu.VerbRequeue, a.ID, dengxu.VerbRequest{})
+	red := r.join("main", dengxu.JoinRequest{PriorityGroup: "red"})
+	if p, _ := r.Position(t.Context(), a.ID); *p.Rank != 1 {
+		t.Fatalf("rank %d, want behind %s", *p.Rank, red.Number)
+	}
+	r.mustCall("1", "A002")
+	r.clean()
+}
+
 func TestTransferKeepsNumberAndPlace(t *testing.T) {
 	t.Parallel()
 	r := hall(t)
@@ -153,13 +184,16 @@ func TestTransferKeepsNumberAndPlace(t *testing.T) {
 		t.Fatalf("transferred %+v", got)
 	}
 	r.mustCall("2", "A001") // joined earlier than C001
-	r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card", Place: &dengxu.Place{At: dengxu.PlaceTail}})
+	_, err := r.Act(t.Context(), staffer, dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card"})
+	wantInvalid(t, err, "queue_id") // it is there already
+	r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card", CounterID: "2", Place: &dengxu.Place{At: dengxu.PlaceTail}})
 	r.mustCall("2", "C001")
 	if _, err := r.SetDoor(t.Context(), staffer, "main", "close", dengxu.DoorRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	r.refuse(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "main"}, dengxu.Closed, "closed")
 	r.refuse(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "no_room") // the counter has C001 now
+	r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card"}) // for any counter again
 	r.clean()
 }
 

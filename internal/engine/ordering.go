@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
 )
 
 // The orderings as settings name them.
@@ -69,6 +70,15 @@ func (q *queue) lane(class, group string, factor int32) order.Lane {
 	default:
 		return order.Lane{Class: class, K: order.KOf(factor)}
 	}
+}
+
+// fit is the lane of a record from before the last change of the ordering, which
+// an undo brings back into a line that was empty then.
+func (q *queue) fit(old store.UndoState) order.Lane {
+	if !q.byGroup() && !q.epoch() && old.Lane.K != 0 {
+		return old.Lane // its factor may have been moved to the nearest lane
+	}
+	return q.lane(old.Lane.Class, old.Group, old.Factor)
 }
 
 // checkOrder checks what a queue's settings say of its order, except what

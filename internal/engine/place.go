@@ -94,6 +94,9 @@ func decideTransfer(c *command, ch *change) error {
 	if err != nil {
 		return err
 	}
+	if q == c.q && class == c.t.Class && c.req.CounterID == "" && !c.t.Lane.Bound() && !c.lineOver() {
+		return dengxu.Fieldf(dengxu.Invalid, "queue_id", "it is in queue %s already; a transfer there names another class or a counter, a move another place", q.id)
+	}
 	name, g := q.groupOf(c.t.Group)
 	next := c.wait(ch, dengxu.EventTransferred)
 	next.Queue, next.Gen, next.Class, next.Group = q.id, q.gen(), class, name
@@ -183,7 +186,7 @@ func decideUndo(c *command, ch *change) error {
 	}
 	next := c.become(ch, old.State, dengxu.EventUndone)
 	next.Queue, next.Gen, next.Class, next.Group = old.Queue, old.Gen, old.Class, old.Group
-	next.Lane, next.Place, next.Seq, next.Origin = old.Lane, old.Place, old.Seq, old.Origin
+	next.Lane, next.Place, next.Seq, next.Origin = q.fit(old), old.Place, old.Seq, old.Origin
 	next.Factor, next.Due, next.Why = old.Factor, old.Due, old.Why
 	next.CallCount, next.Confirmed, next.StartedAt = old.CallCount, old.Confirmed, old.StartedAt
 	next.Counter, next.Misses = old.Counter, old.Misses
@@ -202,7 +205,7 @@ func decideUndo(c *command, ch *change) error {
 	if old.State.AtCounter() {
 		room, err := c.room(old.Counter)
 		if err != nil {
-			return err
+			return c.conflict("state", "counter %s, where it was, is gone", old.Counter)
 		}
 		ch.expect = append(ch.expect, room)
 	}

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dengxu/dengxu"
@@ -157,7 +158,7 @@ func (p *picture) onTransfer(t *store.Token, req dengxu.VerbRequest) verdict {
 	if reason := p.shut(req.QueueID); reason != "" && req.QueueID != t.Queue {
 		return refusal(dengxu.Closed, reason)
 	}
-	if p.misplaced(t, req) {
+	if p.misplaced(t, req) || p.stays(t, req) {
 		return refusal(dengxu.Invalid, "")
 	}
 	if other := p.holder(req.QueueID, p.gen(req.QueueID), t.Business); other != nil && other.ID != t.ID {
@@ -185,6 +186,12 @@ func (p *picture) misplaced(t *store.Token, req dengxu.VerbRequest) bool {
 	}
 	_, ok := r.class(class)
 	return !ok
+}
+
+// stays reports whether a transfer leads to where the token stands.
+func (p *picture) stays(t *store.Token, req dengxu.VerbRequest) bool {
+	class, _ := walkRules[t.Queue].class(cmp.Or(req.Class, t.Class))
+	return req.QueueID == t.Queue && class == t.Class && req.CounterID == "" && !t.Lane.Bound() && t.Gen == p.gen(t.Queue)
 }
 
 func (p *picture) onUndo(t *store.Token, actor string) verdict {
