@@ -14,8 +14,8 @@ const maxDepth = 32
 
 // unmarshalStrict reads JSON into an *any for huma's validation. Beside what
 // encoding/json refuses, it refuses two keys of the same name in one object,
-// which different readers would take differently, invalid UTF-8, and more than
-// 32 levels.
+// which different readers would take differently, invalid UTF-8, half of a
+// surrogate pair, and more than 32 levels.
 func unmarshalStrict(data []byte, v any) error {
 	into, ok := v.(*any)
 	if !ok {
@@ -166,12 +166,38 @@ func (p *parser) text() (string, error) {
 			if err := json.Unmarshal(literal, &s); err != nil {
 				return "", errors.New("malformed JSON: a string has a wrong escape")
 			}
+			if loneSurrogate(literal) {
+				return "", errors.New("malformed JSON: a string has half of a surrogate pair")
+			}
 			return s, nil
 		case c < ' ':
 			return "", p.malformed()
 		}
 	}
 	return "", p.malformed()
+}
+
+// loneSurrogate reports whether a string literal with valid escapes names half
+// of a surrogate pair, which the library reads as U+FFFD: two different
+// strings would become one.
+func loneSurrogate(literal []byte) bool {
+	high := false // the escape just before was the first half
+	for i := 0; i < len(literal); i++ {
+		half := rune(0)
+		if literal[i] == '\\' {
+			i++
+			if literal[i] == 'u' {
+				n, _ := strconv.ParseUint(string(literal[i+1:i+5]), 16, 16)
+				half, i = rune(n), i+4
+			}
+		}
+		second := half >= 0xDC00 && half <= 0xDFFF
+		if high != second {
+			return true
+		}
+		high = half >= 0xD800 && half <= 0xDBFF
+	}
+	return high
 }
 
 func (p *parser) number() (any, error) {

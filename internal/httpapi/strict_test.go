@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ func FuzzStrict(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"]}`, ` [ ] `, `{}`, `0`, `01`, `-`, `1.`, `1e`, `"\q"`, `"`, `{"a":1,}`, `[1,]`,
 		`{"a":1,"a":2}`, `{"a":1 "b":2}`, "\"\xff\"", `nul`, `truex`, strings.Repeat("[", 40), `{"a"}`, `{1:2}`, `1e400`, "\"\x01\"", `{"\u0061":1,"a":2}`,
+		`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83dx"`, `"\\ud83d"`, `"\ud83d\u0041"`, `"\ud83d\ud83d\ude00"`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -35,11 +37,26 @@ func FuzzStrict(f *testing.F) {
 			return
 		}
 		stricter := strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "levels") ||
-			strings.Contains(err.Error(), "UTF-8") && !utf8.Valid(data)
+			strings.Contains(err.Error(), "UTF-8") && !utf8.Valid(data) ||
+			strings.Contains(err.Error(), "surrogate") && strings.Contains(fmt.Sprint(want), "\ufffd")
 		if wrong == nil && !stricter {
 			t.Fatalf("%q was refused: %v", data, err)
 		}
 	})
+}
+
+// TestHalfASurrogate: two business ids that differ in it only would become one.
+func TestHalfASurrogate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, text := range []string{`\ud800`, `\udfff`, `\udc00\ud800`, `a\uD83Db`, `\ud800\ud800\udc00`} {
+		r.refused("admin", post, "/queue/main/join", `{"business_id":"`+text+`"}`, dengxu.Invalid)
+		r.refused("admin", post, "/queue/main/join", `{"ext_attrs":{"`+text+`":1}}`, dengxu.Invalid)
+	}
+	var got any
+	if err := unmarshalStrict([]byte(`"\ud83d\ude00\\ud800\u0041"`), &got); err != nil || got != "\U0001F600\\ud800A" {
+		t.Errorf("a whole pair and a backslash: %q %v", got, err)
+	}
 }
 
 // TestFieldsAreNamedExactly: encoding/json takes Name for name, so that a second
