@@ -8,6 +8,7 @@ import "github.com/expr-lang/expr/ast"
 type maker struct {
 	windows []window
 	waiting bool
+	clock   bool
 	own     int // nodes of this condition
 	spent   cost
 }
@@ -106,6 +107,7 @@ func (m *maker) member(n *ast.MemberNode) (ast.Node, error) {
 	}
 	for _, known := range Names {
 		if known.Name == "now."+key.Value {
+			m.clock = true
 			made := &ast.MemberNode{Node: name(of, of.Value), Property: constant(key, key.Value)}
 			made.SetLocation(n.Location())
 			return made, nil

@@ -24,6 +24,7 @@ type condition struct {
 	program *vm.Program
 	windows []window
 	waiting bool
+	clock   bool
 	spent   cost // with what was spent before
 }
 
@@ -62,7 +63,7 @@ func compileCondition(source string, spent cost) (c condition, err error) {
 	if err != nil {
 		return condition{}, placed(source, err)
 	}
-	return condition{program: program, windows: m.windows, waiting: m.waiting, spent: m.spent}, nil
+	return condition{program: program, windows: m.windows, waiting: m.waiting, clock: m.clock, spent: m.spent}, nil
 }
 
 // checkTypes holds the condition as it was written against the types that its

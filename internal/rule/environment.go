@@ -54,7 +54,7 @@ type Input struct {
 	Channel  string
 	Business string    // "" = missing
 	Now      time.Time // in the site's zone
-	Waiting  int
+	Waiting  *int      // nil = missing
 	History  History
 }
 
@@ -115,7 +115,7 @@ func newEnvironment(in *Input) environment {
 	return environment{
 		Attrs: in.Attrs, Group: textOrMissing(in.Group), Class: textOrMissing(in.Class),
 		Party: partyOrMissing(in.Party), Channel: textOrMissing(in.Channel), Business: textOrMissing(in.Business),
-		Waiting: in.Waiting, Now: newClock(in.Now),
+		Waiting: countOrMissing(in.Waiting), Now: newClock(in.Now),
 		Missed: since(in.History.Missed, in.Now), Joined: since(in.History.Joined, in.Now),
 		Served: since(in.History.Served, in.Now),
 	}
@@ -146,6 +146,13 @@ func partyOrMissing(n int) any {
 		return nil
 	}
 	return n
+}
+
+func countOrMissing(n *int) any {
+	if n == nil {
+		return nil
+	}
+	return *n
 }
 
 // since is how long before now t was, nil when t never was.

@@ -31,6 +31,29 @@ type Rejection struct {
 	RetryAfter time.Duration
 }
 
+// Effect is what one rule does when it matches.
+type Effect struct {
+	Rule      string
+	Delta     int32 // thousandths
+	Class     string
+	HeadStart *time.Duration
+	Reject    string
+}
+
+// Effects are the effects of all rules that can match, in their order.
+func (s *Set) Effects() []Effect {
+	if s == nil {
+		return nil
+	}
+	var all []Effect
+	for i := range s.rules {
+		if c := &s.rules[i]; c.program != nil {
+			all = append(all, Effect{c.name, c.delta, c.class, c.headStart, c.reject})
+		}
+	}
+	return all
+}
+
 // Evaluate holds an input against all rules. It never panics: a rule that
 // cannot be evaluated does not match. The same input has the same outcome.
 func (s *Set) Evaluate(in Input) Outcome {

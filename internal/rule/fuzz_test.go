@@ -32,7 +32,7 @@ func FuzzCompile(f *testing.F) {
 		{Now: noon},
 		{
 			Attrs: map[string]any{"a": 1.0, "b": true, "vip_level": "x", "age": nil}, Group: "VIP", Class: "c", Party: 5,
-			Channel: "web", Business: "p", Now: noon, Waiting: 7,
+			Channel: "web", Business: "p", Now: noon, Waiting: new(7),
 			History: rule.History{Missed: noon, Joined: noon.Add(-time.Hour), Served: noon.Add(time.Hour)},
 		},
 	}
@@ -123,7 +123,7 @@ func TestMissingNeverCompares(t *testing.T) {
 		})
 	}
 	in := rule.Input{
-		Attrs: map[string]any{"n": 3.0, "text": "a"}, Party: 2, Channel: "web", Now: noon, Waiting: 4,
+		Attrs: map[string]any{"n": 3.0, "text": "a"}, Party: 2, Channel: "web", Now: noon, Waiting: new(4),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := "(" + missing(rapid.IntRange(0, 3).Draw(t, "depth")).Draw(t, "operand") + ")"

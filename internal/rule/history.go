@@ -54,6 +54,7 @@ func parseWindow(s string) (time.Duration, error) {
 // add takes in what one more rule asks.
 func (n *Needs) add(c compiled) {
 	n.Waiting = n.Waiting || c.waiting
+	n.Clock = n.Clock || c.clock
 	for _, w := range c.windows {
 		switch w.kind {
 		case missed:

@@ -25,8 +25,12 @@ func TestNeeds(t *testing.T) {
 	if !set.Needs().History() {
 		t.Error("the rules look back and do not say so")
 	}
-	if n := compile(t, dengxu.Rule{Name: "a", Condition: "now.hour > 3", Action: "-0.1"}).Needs(); n != (rule.Needs{}) {
-		t.Errorf("a rule that looks at the clock needs %+v", n)
+	clock := compile(t, dengxu.Rule{Name: "a", Condition: "now.hour > 3", Action: "-0.1"}).Needs()
+	if clock != (rule.Needs{Clock: true}) || !clock.Any() || clock.History() {
+		t.Errorf("a rule that looks at the clock needs %+v", clock)
+	}
+	if n := compile(t, dengxu.Rule{Name: "a", Condition: "party_size > 3", Action: "-0.1"}).Needs(); n.Any() {
+		t.Errorf("a rule that looks at the join needs %+v", n)
 	}
 }
 

@@ -55,6 +55,7 @@ type compiled struct {
 	headStart *time.Duration
 	windows   []window
 	waiting   bool // it asks how many wait
+	clock     bool // it asks the time
 }
 
 // Needs says what of the input a set asks for, beyond what a join says of
@@ -65,7 +66,12 @@ type Needs struct {
 	Missed, Joined, Served time.Duration
 	// Waiting is whether the number of people waiting is asked.
 	Waiting bool
+	// Clock is whether the time of the join is asked.
+	Clock bool
 }
+
+// Any reports whether anything at all is asked.
+func (n Needs) Any() bool { return n != Needs{} }
 
 // History reports whether any history is asked.
 func (n Needs) History() bool { return n.Missed > 0 || n.Joined > 0 || n.Served > 0 }
@@ -132,7 +138,7 @@ func compileRule(field string, r *dengxu.Rule, spent *cost) (compiled, error) {
 		return c, dengxu.Fieldf(dengxu.Invalid, field+fieldCondition, "%s", err)
 	}
 	*spent = made.spent
-	c.program, c.windows, c.waiting = made.program, made.windows, made.waiting
+	c.program, c.windows, c.waiting, c.clock = made.program, made.windows, made.waiting, made.clock
 	return c, nil
 }
 

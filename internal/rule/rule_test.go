@@ -229,6 +229,10 @@ func TestLoad(t *testing.T) {
 		{Name: "good", Condition: "true", Action: "-0.1"},
 		{Name: "empty", Condition: "true"},
 	})
+	effects := []rule.Effect{{Rule: "good", Delta: -100}}
+	if diff := cmp.Diff(effects, set.Effects()); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
 	if len(errs) != 2 {
 		t.Errorf("two rules are broken, told are %v", errs)
 	}

@@ -20,7 +20,7 @@ func TestConditions(t *testing.T) {
 			"long": strings.Repeat("a", rule.MaxMatched+1), "full": strings.Repeat("a", rule.MaxText),
 			"会员": "gold", "two words": 2.0,
 		},
-		Group: "VIP", Party: 4, Channel: "web", Now: noon, Waiting: 12,
+		Group: "VIP", Party: 4, Channel: "web", Now: noon, Waiting: new(12),
 		History: rule.History{Served: noon.Add(-time.Hour)},
 	}
 	for condition, want := range map[string]bool{
@@ -216,7 +216,7 @@ func TestMissingParts(t *testing.T) {
 	t.Parallel()
 	for _, condition := range []string{
 		"party_size == nil", "class == nil", "business_id == nil",
-		"!(party_size < 3)", "!(party_size >= 3)", `!(class == "")`, `!(class != "a")`, "waiting == 0",
+		"!(party_size < 3)", "!(party_size >= 3)", `!(class == "")`, `!(class != "a")`, "waiting == nil",
 		`!joined_within("30d")`,
 	} {
 		if !matches(t, condition, rule.Input{Now: noon}) {

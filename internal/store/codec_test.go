@@ -97,9 +97,12 @@ func drawToken(t *rapid.T) *store.Token {
 	tok.Rules = drawNames(t, "rules")
 	if yes("judged") {
 		tok.Judged = &store.Judged{
-			Queue: dengxu.QueueID(text("queue")), Class: text("class"), Waiting: num("waiting"),
+			Queue: dengxu.QueueID(text("queue")), Class: text("class"),
 			Missed: at("missed"), Joined: at("joined"), Served: at("served"),
 		}
+	}
+	if tok.Judged != nil && yes("asked how many") {
+		tok.Judged.Waiting = new(rapid.IntRange(0, 1<<40).Draw(t, "waiting"))
 	}
 	if yes("undo") {
 		tok.Undo = drawUndo(t)

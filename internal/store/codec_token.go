@@ -118,7 +118,9 @@ func appendSpan(e *Encoder, s *Span, t *Token) {
 func appendJudged(e *Encoder, j *Judged, base int64) {
 	e.Text(1, string(j.Queue))
 	e.Text(2, j.Class)
-	e.Int(3, int64(j.Waiting))
+	if j.Waiting != nil {
+		e.Int(3, int64(*j.Waiting)+1) // what is 0 is not written
+	}
 	e.Near(4, j.Missed, base)
 	e.Near(5, j.Joined, base)
 	e.Near(6, j.Served, base)
@@ -341,7 +343,7 @@ func decodeJudged(d *Decoder, j *Judged, base int64) {
 	case 2:
 		j.Class = d.Text()
 	case 3:
-		j.Waiting = int(d.Int())
+		j.Waiting = new(int(d.Int() - 1))
 	case 4:
 		j.Missed = d.Near(base)
 	case 5:

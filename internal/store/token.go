@@ -85,10 +85,18 @@ type Token struct {
 type Judged struct {
 	Queue   dengxu.QueueID `json:"queue,omitzero"`
 	Class   string         `json:"class,omitzero"`   // that was asked for, "" = none
-	Waiting int            `json:"waiting,omitzero"` // how many waited, where a rule asked
+	Waiting *int           `json:"waiting,omitzero"` // how many waited, where a rule asked
 	Missed  int64          `json:"missed,omitzero"`  // the holder's marks, where a rule asked
 	Joined  int64          `json:"joined,omitzero"`
 	Served  int64          `json:"served,omitzero"`
+}
+
+func (j *Judged) clone() *Judged {
+	c := *j
+	if j.Waiting != nil {
+		c.Waiting = new(*j.Waiting)
+	}
+	return &c
 }
 
 // MaxSpans is how many spans a record keeps; the log has all.
@@ -145,7 +153,7 @@ func (t *Token) Clone() Token {
 	c.Compared, c.Spans = slices.Clone(t.Compared), slices.Clone(t.Spans)
 	c.Rules, c.Judged = slices.Clone(t.Rules), nil
 	if t.Judged != nil {
-		c.Judged = new(*t.Judged)
+		c.Judged = t.Judged.clone()
 	}
 	if t.Undo != nil {
 		c.Undo = new(*t.Undo)

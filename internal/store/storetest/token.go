@@ -28,7 +28,7 @@ func full(version uint64) store.Token {
 		Stars: 5, Business: "ann", Unique: true, Channel: "kiosk", Party: 3, Name: "Ann 安", Phone: "+1", Note: "window",
 		Attrs: []byte(`{"age":70}`), Payload: []byte(`[1]`), Passed: 4,
 		Rules:    []string{"elderly", "vip"},
-		Judged:   &store.Judged{Queue: queue, Class: "cash", Waiting: 7, Missed: 999_999, Joined: 999_998, Served: 999_997},
+		Judged:   &store.Judged{Queue: queue, Class: "cash", Waiting: new(7), Missed: 999_999, Joined: 999_998, Served: 999_997},
 		Compared: []order.Member{{Lane: order.Lane{Class: "x", K: 20}, Key: order.Key{Place: 5, Seq: 6}}},
 		Spans: []store.Span{{
 			State: dengxu.StateWaiting, From: 1_000_011, To: 1_000_012, Queue: other, Counter: "desk-9",
