@@ -7,27 +7,17 @@ import (
 	"time"
 
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
 // The little world of random runs.
 var (
-	someQueues   = []dengxu.QueueID{"clinic", "lab", "epoch"}
+	someQueues   = []dengxu.QueueID{"clinic", "lab", "epoch", "strict", "ratio"}
 	someCounters = []dengxu.CounterID{"desk-1", "desk-2", "desk-3"}
 	someHolders  = []string{"ann", "bob", "eve", "joe", "kim", "lee", "max", "tom", "yan", "zoe"}
 	someClasses  = []string{"", "", "", "cash", "@desk-1"}
 	someReasons  = []string{"", "late", "rule: vip_priority"}
 )
-
-// ordering is how a queue of random runs is ordered.
-func ordering(q dengxu.QueueID) store.Ordering {
-	o := store.Ordering{Day: today}
-	if q == "epoch" {
-		o.Discipline = order.Epoch
-	}
-	return o
-}
 
 // generator makes steps that are mostly sensible, from what the model said.
 type generator struct {
@@ -40,6 +30,7 @@ type generator struct {
 	ids     []dengxu.TokenID // live, for choice
 	gone    []dengxu.TokenID // archived
 	docs    map[store.DocKey]uint64
+	marks   map[store.MarkKey]int64
 	ops     []store.Batch // that carried an operation
 }
 
@@ -47,6 +38,7 @@ func newGenerator(rnd *rand.Rand, reopens bool) *generator {
 	return &generator{
 		rnd: rnd, classes: someClasses, reopens: reopens, now: NewClock().Now(),
 		live: make(map[dengxu.TokenID]store.Token), docs: make(map[store.DocKey]uint64),
+		marks: make(map[store.MarkKey]int64),
 	}
 }
 
@@ -76,8 +68,10 @@ func (g *generator) step() step {
 		return step{what: "wall jumps", given: d, move: func(c *Clock) { c.JumpWall(d) }}
 	case n < 65:
 		return commitStep(g.batch())
-	case n < 85:
+	case n < 82:
 		return viewStep(g.ask())
+	case n < 85:
+		return frozenStep(g.frozen())
 	case n < 90:
 		return listStep(g.listAsk())
 	case n < 94:
@@ -145,8 +139,8 @@ func auditStep() step {
 	}}
 }
 
-// learn takes in what the model answered.
-func (g *generator) learn(a answer) {
+// learn takes in what the model answered to what was given.
+func (g *generator) learn(given any, a answer) {
 	switch v := a.Value.(type) {
 	case store.View:
 		g.now = v.Now
@@ -157,6 +151,11 @@ func (g *generator) learn(a answer) {
 		}
 		for _, d := range v.Docs {
 			g.docs[d.Key] = d.Version
+		}
+		if b, ok := given.(store.Batch); ok && !v.Replayed {
+			for _, m := range b.Marks {
+				g.marks[m.MarkKey] = store.Resolve(m.At, v.Now)
+			}
 		}
 	}
 	if a.Refused != nil {

@@ -49,7 +49,7 @@ func (g *generator) decorate(b *store.Batch) {
 			})
 		}
 		if g.chance(30) {
-			b.Ranks = append(b.Ranks, store.RankOf{Token: i + 1, Ordering: ordering(b.Tokens[i].Token.Queue)})
+			b.Ranks = append(b.Ranks, store.RankOf{Token: i + 1, Ordering: g.ordering(b.Tokens[i].Token.Queue), Classes: g.competing()})
 		}
 	}
 	if g.chance(15) {
@@ -58,10 +58,9 @@ func (g *generator) decorate(b *store.Batch) {
 	if g.chance(20) {
 		b.Tallies = append(b.Tallies, store.TallyAdd{Key: g.tally(), N: 1})
 	}
-	if g.chance(10) {
+	if g.chance(15) {
 		b.Marks = append(b.Marks, store.MarkWrite{
-			MarkKey: store.MarkKey{Queue: one(g, someQueues), Business: one(g, someHolders)},
-			At:      store.Now - g.ms(), Keep: 1 << 45,
+			MarkKey: g.markKey(), At: store.Now - g.ms(), Keep: 1 << 45,
 		})
 	}
 	if g.chance(25) {
@@ -85,21 +84,13 @@ func (g *generator) tally() store.TallyKey {
 	return store.TallyKey{Name: "joins/" + string(one(g, someQueues)), Day: g.day()}
 }
 
-// lane is where a token of a queue may stand.
-func (g *generator) lane(q dengxu.QueueID, class string) order.Lane {
-	if ordering(q).Discipline == order.Epoch {
-		return order.Lane{Class: class}
-	}
-	return order.Lane{Class: class, K: 10 + 5*g.rnd.IntN(3)}
-}
-
 // join makes a token that does not exist.
 func (g *generator) join() store.TokenWrite {
 	g.made++
 	t := fresh(dengxu.TokenID(fmt.Sprint("t", g.made)))
 	t.Queue, t.Class = one(g, someQueues), one(g, g.classes)
 	t.Lane = g.lane(t.Queue, t.Class)
-	t.Factor = int32(t.Lane.K) * 50
+	t.Group, t.Factor = t.Lane.Group, int32(t.Lane.K)*50
 	if g.chance(60) {
 		t.Business, t.Unique = one(g, someHolders), g.chance(40)
 	}
@@ -113,7 +104,7 @@ func (g *generator) join() store.TokenWrite {
 			Name: string(t.Queue), Day: g.day(), First: 1, Last: 30, At: one(g, []string{"widen", "refuse", "wrap"}),
 		}
 	}
-	if ordering(t.Queue).Discipline == order.Epoch {
+	if discipline(t.Queue) == order.Epoch {
 		w.ScaleFrom, w.Token.Factor = g.now-3_600_000, 700
 	}
 	return w
@@ -149,6 +140,7 @@ func (g *generator) rewrite(t store.Token) store.TokenWrite {
 	if g.chance(20) {
 		t.Queue = one(g, someQueues)
 		t.Lane = g.lane(t.Queue, t.Class)
+		t.Group = t.Lane.Group
 	}
 	if g.chance(10) {
 		t.Gen++
@@ -178,7 +170,7 @@ func (g *generator) call(b *store.Batch) {
 		Deadline: store.Now + g.ms(), Due: store.Now + g.ms(), Actor: "anna", Event: dengxu.EventCalled,
 	}
 	for _, i := range g.rnd.Perm(len(someQueues))[:1+g.rnd.IntN(2)] {
-		l := store.PickLine{Line: store.LineKey{Queue: someQueues[i], Gen: today}, Ordering: ordering(someQueues[i])}
+		l := store.PickLine{Line: store.LineKey{Queue: someQueues[i], Gen: today}, Ordering: g.ordering(someQueues[i])}
 		if g.chance(20) {
 			l.Classes = []string{"cash"}
 		}

@@ -50,15 +50,14 @@ func runRandom(t *testing.T, f Factory, seeds, ops int) {
 }
 
 // step is one thing done to both stores: time passes, the store is opened
-// again, or a question is put to both; reload puts what each has into a fresh
-// store of the other kind.
+// again, or a question is put to both; duel is a question that needs both.
 type step struct {
 	what   string
 	given  any // what describes it, for print
 	move   func(*Clock)
 	reopen bool
-	reload bool
 	ask    func(*testing.T, *side) answer
+	duel   func(*duel, *testing.T, *side) answer
 }
 
 // answer is what a store said.
@@ -100,13 +99,14 @@ type duel struct {
 	clock   *Clock
 	model   *side
 	subject *side
+	witness *witness // of what the model answers, and so both
 }
 
 func newDuel(t *testing.T, f Factory) *duel {
 	t.Helper()
 	c := NewClock()
 	d := &duel{
-		t: t, f: f, clock: c,
+		t: t, f: f, clock: c, witness: newWitness(),
 		model:   newSide(t, memstore.New(memstore.Options{Wall: c.Wall, Mono: c.Mono})),
 		subject: newSide(t, f.Open(t, c)),
 	}
@@ -132,7 +132,8 @@ func (d *duel) close() {
 	}
 }
 
-// do takes a step and returns the model's answer and how the store's differs.
+// do takes a step and returns the model's answer and how the store's differs,
+// or which promise both broke.
 func (d *duel) do(st step) (answer, string) {
 	switch {
 	case st.move != nil:
@@ -145,11 +146,24 @@ func (d *duel) do(st step) (answer, string) {
 		return answer{}, ""
 	}
 	ask := st.ask
-	if st.reload {
-		ask = d.reload
+	if st.duel != nil {
+		ask = func(t *testing.T, s *side) answer { return st.duel(d, t, s) }
 	}
 	want, got := ask(d.t, d.model), ask(d.t, d.subject)
-	return want, difference(want, got)
+	if diff := difference(want, got); diff != "" {
+		return want, diff
+	}
+	return want, d.broken(st.given, want)
+}
+
+// broken tells which promise to those who wait a batch broke.
+func (d *duel) broken(given any, a answer) string {
+	b, committed := given.(store.Batch)
+	r, done := a.Value.(store.Result)
+	if !committed || !done {
+		return ""
+	}
+	return d.witness.see(&b, &r)
 }
 
 // explore takes random steps until the answers differ, and returns the steps
@@ -167,9 +181,9 @@ func explore(t *testing.T, f Factory, seed uint64, ops int) ([]step, string) {
 		if diff != "" {
 			return steps, diff
 		}
-		g.learn(want)
+		g.learn(st.given, want)
 	}
-	for _, last := range []step{auditStep(), dumpStep(), {what: "load into others", reload: true}} {
+	for _, last := range []step{auditStep(), dumpStep(), {what: "load into others", duel: (*duel).reload}} {
 		steps = append(steps, last)
 		if _, diff := d.do(last); diff != "" {
 			return steps, diff

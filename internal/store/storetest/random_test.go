@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -56,7 +57,24 @@ func TestRandomFindsDefects(t *testing.T) {
 				}
 			}
 		}},
-		"a mark is not written":     {commit: func(b *store.Batch) { b.Marks = nil }},
+		"a mark is not written": {commit: func(b *store.Batch) { b.Marks = nil }},
+		"a mark's kind is lost": {commit: func(b *store.Batch) {
+			b.Marks = slices.Clone(b.Marks)
+			for i := range b.Marks {
+				b.Marks[i].Kind = store.MarkEnded
+			}
+		}},
+		"debts are of no day": {commit: func(b *store.Batch) {
+			if b.Pick == nil {
+				return
+			}
+			p := *b.Pick
+			p.Lines = slices.Clone(p.Lines)
+			for i := range p.Lines {
+				p.Lines[i].Ordering.Day = 0
+			}
+			b.Pick = &p
+		}},
 		"an operation is forgotten": {commit: func(b *store.Batch) { b.Op.Keep = min(b.Op.Keep, 1) }},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -86,14 +104,27 @@ func TestRandomReachesEverything(t *testing.T) {
 	f := Factory{Open: func(t *testing.T, c *Clock) store.Store {
 		return counting{openModel(t, c), seen}
 	}}
-	if steps, diff := explore(t, f, 1, 3000); diff != "" {
-		t.Fatalf("memstore differs from itself after %d steps:\n%s", len(steps), diff)
+	d := newDuel(t, f)
+	defer d.close()
+	g := newGenerator(rand.New(rand.NewPCG(1, 0)), false)
+	for n := range 3000 {
+		st := g.step()
+		want, diff := d.do(st)
+		if diff != "" {
+			t.Fatalf("memstore differs from itself after %d steps:\n%s", n, diff)
+		}
+		g.learn(st.given, want)
+		if a, ok := st.given.(frozenAsk); ok {
+			seen["called one by one in "+string(a.Line.Queue)] += len(want.Value.(frozenAnswer).Ranks)
+		}
 	}
+	seen["passes"] = d.witness.passes
 	for _, what := range []string{
 		"written", "picked", "replayed", "refused by DocAt", "refused by TokenAt", "refused by HolderFree",
 		"refused by MarkOlder", "refused by CountBelow", "refused by TallyBelow", "refused by RoomAt",
 		"refused by LaneOpen", "refused by NotBefore", "refused by Before", "refused by SeriesBelow",
-		"refused by OpReused", "ranks", "documents",
+		"refused by OpReused", "refused by MarkAt", "ranks", "documents", "charged", "passes",
+		"called one by one in clinic", "called one by one in epoch", "called one by one in strict", "called one by one in ratio",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("never: %s", what)
@@ -124,6 +155,9 @@ func (c counting) Commit(ctx context.Context, b store.Batch) (store.Result, erro
 	default:
 		c.seen["written"]++
 		c.seen["picked"] += r.Picked
+		if b.Pick != nil && slices.ContainsFunc(r.Tokens[len(r.Tokens)-r.Picked:], func(t store.Token) bool { return t.Queue == "ratio" }) {
+			c.seen["charged"]++
+		}
 		c.seen["ranks"] += len(r.Ranks)
 		c.seen["documents"] += len(r.Docs)
 	}

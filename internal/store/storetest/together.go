@@ -64,7 +64,11 @@ func (d *duel) group(g *generator, size int) bool {
 		batches[i] = g.batch()
 		r, err := d.model.s.Commit(d.t.Context(), batches[i])
 		want[i] = answered(alone(r), err)
-		g.learn(answered(r, err))
+		g.learn(batches[i], answered(r, err))
+		if broken := d.broken(batches[i], answered(r, err)); broken != "" {
+			d.t.Error(broken)
+			return false
+		}
 	}
 	results, errs := d.subject.s.(Together).Together(d.t.Context(), batches)
 	same := true
