@@ -79,6 +79,13 @@ var arrows = []arrow{
 	},
 	{from: "internal/place", to: []string{"."}, outside: []string{"gocloud.dev"}}, // here only: the SDK of S3 is 12 MB
 	{from: "internal/recording"},
+	{
+		from: "internal/sim",
+		to: []string{
+			".", "internal/engine", "internal/order", "internal/recording", "internal/store", "internal/store/memstore",
+			"internal/strictyaml",
+		},
+	},
 	{from: "internal/replay", to: []string{".", "client", "internal/recording"}},
 	{
 		from: "cmd/dengxu",
