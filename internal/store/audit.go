@@ -104,6 +104,9 @@ func (a *Auditor) Token(t *Token, archived bool) {
 	if a.Engine && t.State.AtCounter() && t.Counter == "" {
 		a.reportOf(t.ID, "counters", "%s is %s at no counter", id, t.State)
 	}
+	if a.Engine && ix.InLane && t.Lane.Group != "" && t.Lane.K != 0 {
+		a.reportOf(t.ID, "lanes", "%s waits in lane %+v, by group and by factor", id, t.Lane)
+	}
 	if !t.State.Valid() || t.Version == 0 {
 		a.reportOf(t.ID, "records", "%s has version %d in state %q", id, t.Version, t.State)
 	}
@@ -180,6 +183,10 @@ func (a *Auditor) day(ev *Event) {
 
 // TallyCount takes in a daily count, after the log.
 func (a *Auditor) TallyCount(name string, n int64) {
+	if IsOwed(name) {
+		a.owed(name, n)
+		return
+	}
 	queue, ok := strings.CutPrefix(name, joinsTally)
 	if !ok || !a.Engine {
 		return
@@ -188,6 +195,21 @@ func (a *Auditor) TallyCount(name string, n int64) {
 		if string(k.queue) == queue && joins > n {
 			a.Report("tallies", "%s is %d, but the log has %d joins today", name, n, joins)
 		}
+	}
+}
+
+// maxOwed is what a call costs at most: the least common multiple of all shares
+// that a group may have, 1 to 20.
+const maxOwed = 232_792_560
+
+// owed checks what a group owes: from nothing to the cost of one call, and of
+// somebody.
+func (a *Auditor) owed(name string, n int64) {
+	if n < 0 || n > maxOwed {
+		a.Report("tallies", "%q is %d, but nobody owes less than nothing or more than %d", name, n, maxOwed)
+	}
+	if strings.Count(name, "\x00") != 2 {
+		a.Report("tallies", "%q names no class and group of a queue", name)
 	}
 }
 

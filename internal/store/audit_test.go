@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -26,7 +27,7 @@ func audited(spoil func(a, b *store.Token, log []store.Event, counts map[string]
 		{Number: 6, Type: dengxu.EventJoined, Token: b.ID, Site: "main", Queue: "clinic", Version: 1},
 		{Number: 7, Type: dengxu.EventCalled, Token: b.ID, Queue: "clinic", Version: 2},
 	}
-	counts := map[string]int64{"series": 2, "joins": 2, "arrival": 2, "event": 7}
+	counts := map[string]int64{"series": 2, "joins": 2, "owed": 3, "arrival": 2, "event": 7}
 	spoil(a, b, log, counts)
 	x := store.Auditor{Engine: true}
 	x.Token(a, false)
@@ -36,6 +37,7 @@ func audited(spoil func(a, b *store.Token, log []store.Event, counts map[string]
 		x.Event(&log[i])
 	}
 	x.TallyCount(store.JoinsTally("clinic"), counts["joins"])
+	x.TallyCount(store.OwedTally("clinic", "cash", "vip"), counts["owed"])
 	x.Numbers(uint64(counts["arrival"]), uint64(counts["event"]))
 	var kinds []string
 	for _, f := range x.Findings() {
@@ -62,6 +64,10 @@ func TestAuditor(t *testing.T) {
 		"seq never given":  {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["arrival"] = 1 }, []string{"arrivals"}},
 		"number not given": {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["series"] = 1 }, []string{"series"}},
 		"joins uncounted":  {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["joins"] = 1 }, []string{"tallies"}},
+		"owed too little":  {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["owed"] = -1 }, []string{"tallies"}},
+		"owed too much":    {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["owed"] = 232_792_561 }, []string{"tallies"}},
+		"owed the most":    {func(_, _ *store.Token, _ []store.Event, c map[string]int64) { c["owed"] = 232_792_560 }, nil},
+		"two orderings":    {func(a, _ *store.Token, _ []store.Event, _ map[string]int64) { a.Lane = order.Lane{Group: "vip", K: 20} }, []string{"lanes"}},
 		"token unknown":    {func(_, _ *store.Token, log []store.Event, _ map[string]int64) { log[1].Token = "token-c-0003" }, []string{"versions"}},
 		"state unknown":    {func(a, _ *store.Token, _ []store.Event, _ map[string]int64) { a.State = "gone" }, []string{"records"}},
 	} {
