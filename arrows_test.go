@@ -36,7 +36,7 @@ var arrows = []arrow{
 	{from: "internal/order"},
 	{from: "internal/rule", to: []string{"."}, outside: []string{"github.com/expr-lang/expr"}},
 	{from: "internal/store", to: []string{".", "internal/order"}},
-	{from: "internal/engine", to: []string{".", "internal/order", "internal/store"}},
+	{from: "internal/engine", to: []string{".", "internal/order", "internal/rule", "internal/store"}},
 
 	{from: "internal/store/ledger", to: []string{".", "internal/order", "internal/store"}},
 	{from: "internal/store/memstore", to: []string{".", "internal/order", "internal/store", "internal/store/ledger"}},

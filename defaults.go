@@ -92,6 +92,10 @@ func (q *Queue) orderDefaults() {
 		class.Prefix = clone(class.Prefix)
 		q.Classes[name] = class
 	}
+	q.QueueRules = slices.Clone(q.QueueRules)
+	for i := range q.QueueRules {
+		q.QueueRules[i].HeadStartSeconds = clone(q.QueueRules[i].HeadStartSeconds)
+	}
 }
 
 // disciplineDefaults fills in what means something to the queue's ordering only.

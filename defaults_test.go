@@ -27,6 +27,7 @@ const (
 		"min_factor": 0.5, "max_overtake": 2,
 		"classes": {"first": {"name": "First", "labels": {"en": "First"}, "prefix": "F", "expected_service_seconds": 60}},
 		"default_class": "first",
+		"queue_rules": [{"name": "old", "condition": "ext_attrs.age >= 70", "action": "-0.2", "class": "first", "head_start_seconds": 60}],
 		"fields": [{"name": "phone", "type": "phone", "required": true, "max": 20, "labels": {"en": "Phone"}}],
 		"max_length": 5, "daily_quota": 6, "unique": false, "rejoin_after_seconds": 7, "expected_service_seconds": 8,
 		"call_timeout_seconds": 9, "on_call_timeout": "ask", "arrive_seconds": 10, "max_calls": 11, "recall_gap_seconds": 0,

@@ -42,6 +42,7 @@ type Queue struct {
 	MaxOvertake            float64           `json:"max_overtake,omitempty" minimum:"0" doc:"0 = off; clamps factors to [F/m, F]"`
 	Classes                map[string]Class  `json:"classes,omitempty"`
 	DefaultClass           string            `json:"default_class,omitempty"`
+	QueueRules             []Rule            `json:"queue_rules,omitempty" maxItems:"64" doc:"conditions on who joins, and what follows"`
 	Fields                 []Field           `json:"fields,omitempty" maxItems:"32"`
 	MaxLength              int               `json:"max_length,omitempty" minimum:"0" doc:"waiting + scheduled; 0 = off"`
 	DailyQuota             int               `json:"daily_quota,omitempty" minimum:"0" doc:"joins of the day, cancelled ones too; 0 = off"`

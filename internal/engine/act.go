@@ -158,9 +158,9 @@ func (e *Engine) findPlace(ctx context.Context, c *command) error {
 		if err != nil {
 			return err
 		}
-		name, g := q.groupOf(c.t.Group)
-		m = order.Member{Lane: q.lane(class, name, g.factor)}
-		factor, line = g.factor, q.line()
+		name, there := c.judgeThere(class)
+		m = order.Member{Lane: q.lane(class, name, there.factor)}
+		factor, line = there.factor, q.line()
 	}
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Afters: []store.AfterAsk{{
 		Line: line, Ordering: q.ordering(), Member: m, N: *c.req.Place.After,

@@ -24,6 +24,7 @@ func checkQueue(set *dengxu.Queue) error {
 		checkNumbers(set),
 		checkOrder(set),
 		checkClasses(set),
+		checkRules(set),
 		checkFieldsSetting(set.Fields),
 		checkLimits(set),
 		checkCall(set),

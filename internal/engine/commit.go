@@ -123,6 +123,8 @@ func (e *Engine) renew(ctx context.Context, w *world, b *store.Batch, r *store.R
 	switch by := r.By.(type) {
 	case store.DocAt:
 		return true, e.refreshPart(ctx, b.Partition)
+	case store.MarkAt: // the holder's history that rules looked at
+		return true, nil
 	case store.TokenAt:
 		// A record that is nowhere among the live ones was archived, for good.
 		return r.Have != 0 || by.Version == 0, nil

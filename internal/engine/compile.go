@@ -7,6 +7,7 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/rule"
 )
 
 // compile takes settings of a site into the engine's units. It returns Invalid
@@ -52,6 +53,7 @@ func (q *queue) compile(set dengxu.Queue) {
 	q.compileRule()
 	q.compileGroups()
 	q.compileBooking()
+	q.rules, q.rulesBroken = rule.Load(s.QueueRules)
 	q.classes = slices.Sorted(maps.Keys(s.Classes))
 	q.callTimeout, q.arrive, q.recallGap = ms(*s.CallTimeoutSeconds), ms(*s.ArriveSeconds), ms(*s.RecallGapSeconds)
 	q.penalty, q.keepMissed = ms(*s.Missed.PenaltySeconds), ms(*s.Missed.KeepSeconds)
@@ -65,17 +67,23 @@ func (q *queue) compile(set dengxu.Queue) {
 // compileGroups rounds and clamps the groups' factors, always upward: a factor
 // rounded down would pass others by more than the queue promises.
 func (q *queue) compileGroups() {
-	largest := int32(0)
+	q.largestFactor, q.leastFactor = 0, order.RoundFactor(thousandths(*q.set.MinFactor))
 	for _, g := range q.set.Groups {
-		largest = max(largest, order.RoundFactor(thousandths(*g.Factor)))
+		q.largestFactor = max(q.largestFactor, order.RoundFactor(thousandths(*g.Factor)))
 	}
-	least := order.RoundFactor(thousandths(*q.set.MinFactor))
 	q.groups = make(map[string]group, len(q.set.Groups))
-	for name, g := range q.set.Groups {
-		asked := order.RoundFactor(thousandths(*g.Factor))
-		factor := max(order.ClampOvertake(asked, largest, q.set.MaxOvertake), least)
-		q.groups[name] = group{factor: factor, headStart: ms(g.HeadStartSeconds), clipped: factor != asked}
+	for name, set := range q.set.Groups {
+		g := group{asked: thousandths(*set.Factor), headStart: ms(set.HeadStartSeconds)}
+		g.factor, g.clipped = q.clamp(g.asked)
+		q.groups[name] = g
 	}
+}
+
+// clamp is the factor in force of one that was asked for, both in thousandths.
+func (q *queue) clamp(asked int32) (factor int32, clipped bool) {
+	rounded := order.RoundFactor(asked)
+	factor = max(order.ClampOvertake(rounded, q.largestFactor, q.set.MaxOvertake), q.leastFactor)
+	return factor, factor != rounded || asked <= 0 || asked > rounded
 }
 
 // thousandths rounds up, but takes back what a decimal fraction gains in

@@ -186,6 +186,7 @@ func (c *command) undoable(next *store.Token) {
 			Lane: t.Lane, Place: t.Place, Seq: t.Seq, Origin: t.Origin, Factor: t.Factor,
 			Due: t.Due, Why: t.Why, Deadline: t.Deadline, CallCount: t.CallCount,
 			Confirmed: t.Confirmed, StartedAt: t.StartedAt, Counter: t.Counter, Misses: t.Misses,
+			Rules: t.Rules,
 		},
 	}
 }
@@ -250,6 +251,7 @@ func decideComplete(c *command, ch *change) error {
 		next.Spans[len(next.Spans)-1].Implicit = true
 		next.State, next.StartedAt = dengxu.StateCompleted, store.Now
 	}
+	ch.marks = append(ch.marks, c.q.remember(store.MarkServed, c.t.Business)...)
 	c.undoable(next)
 	return nil
 }
@@ -285,6 +287,7 @@ func decideMiss(c *command, ch *change) error {
 	if policy != "remove" {
 		leaveCounter(next)
 	}
+	ch.marks = append(ch.marks, c.q.remember(store.MarkMissed, c.t.Business)...)
 	c.undoable(next)
 	return nil
 }

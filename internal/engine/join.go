@@ -73,20 +73,24 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 				}
 				queues = append(queues, q)
 				b.Partition, b.Site = q.site.partition, q.site.id
-				t, err := q.admit(by, req, e.now())
+				v, err := e.judge(ctx, q, by, req)
+				if err != nil {
+					return b, err
+				}
+				t, err := q.admit(by, req, e.now(), &v)
 				if err != nil {
 					return b, err
 				}
 				if k, ok := lanes[id]; ok {
 					t.Lane.K, t.Factor, t.Clipped = k, order.FactorOf(k), true
 				}
-				if reason := q.shut(); reason != "" {
-					if err := e.refuseShut(ctx, by, q, &t, reason); err != nil {
-						return b, err
-					}
+				barred, err := e.bar(ctx, by, q, &t, &v)
+				if err != nil {
+					return b, err
 				}
 				q.enter(&b, t, by, dengxu.EventJoined)
-				if q.shut() != "" {
+				b.Expect = append(b.Expect, v.expect...)
+				if barred {
 					// Only to be told what is told first. Should that have
 					// changed since it was read, it is decided anew.
 					b.Expect = append(b.Expect, never)
@@ -104,11 +108,11 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 
 // admit builds the record of a join. Its times are symbols that the commit
 // fills in.
-func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, error) {
+func (q *queue) admit(by By, req dengxu.JoinRequest, now int64, v *verdict) (store.Token, error) {
 	if err := q.checkJoin(by, &req); err != nil {
 		return store.Token{}, err
 	}
-	class, g, err := q.standing(req.Class, req.PriorityGroup)
+	class, g, err := q.standing(cmp.Or(v.Class, req.Class), req.PriorityGroup)
 	if err != nil {
 		return store.Token{}, err
 	}
@@ -123,6 +127,7 @@ func (q *queue) admit(by By, req dengxu.JoinRequest, now int64) (store.Token, er
 		Channel: req.Channel, Party: req.PartySize,
 		Name: req.Name, Phone: req.Phone, Note: req.Note, Attrs: req.ExtAttrs,
 	}
+	v.apply(q, &t)
 	err = q.postpone(&t, req, now)
 	return t, err
 }
@@ -201,6 +206,7 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 	}
 	b.Tokens = append(b.Tokens, write)
 	b.Tallies = append(b.Tallies, store.TallyAdd{Key: joins, N: 1})
+	b.Marks = append(b.Marks, q.remember(store.MarkJoined, t.Business)...)
 	b.Events = append(b.Events, store.EventSpec{Type: event, Token: len(b.Tokens), Actor: by.Name})
 	b.Ranks = append(b.Ranks, store.RankOf{
 		Token: len(b.Tokens), Ordering: q.ordering(), Classes: q.competing(t.Class),
@@ -254,22 +260,31 @@ func (e *Engine) nearestLane(ctx context.Context, full store.LaneOpen) (int, err
 	return full.Lane.K, nil
 }
 
-// refuseShut refuses a join at a shut door, unless the operation was done
-// before or the holder is already inside, which are told first; then the
-// commit itself tells them.
-func (e *Engine) refuseShut(ctx context.Context, by By, q *queue, t *store.Token, reason string) error {
+// bar refuses a join that the door or a rule does not let in, the door first.
+// What is told before either, that the operation was done before or that the
+// holder is inside, the commit itself tells: barred is then true, and the batch
+// must not be carried out.
+func (e *Engine) bar(ctx context.Context, by By, q *queue, t *store.Token, v *verdict) (barred bool, err error) {
+	reason := q.shut()
+	if reason == "" && v.Reject == nil {
+		return false, nil
+	}
 	holder := store.HolderKey{Line: t.Line(), Business: t.Business}
-	v, err := e.view(ctx, store.Ask{
+	now, err := e.view(ctx, store.Ask{
 		Partition: q.site.partition, Op: by.op("join"), Holders: []store.HolderKey{holder},
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	turned := q.state.Edge != 0 && v.Now >= q.state.Edge || v.Now >= q.site.state.DayEnds
-	if v.Op != nil || turned || t.Unique && v.Holders[0] != "" {
-		return nil
+	turned := q.state.Edge != 0 && now.Now >= q.state.Edge || now.Now >= q.site.state.DayEnds
+	switch {
+	case now.Op != nil || turned || t.Unique && now.Holders[0] != "":
+		return true, nil
+	case reason != "":
+		return false, q.errShut(reason, now.Now)
+	default:
+		return false, errRejected(v.Reject)
 	}
-	return q.errShut(reason, v.Now)
 }
 
 // errShut says why a queue gives no numbers at now, and when it opens, if

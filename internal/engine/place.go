@@ -97,11 +97,11 @@ func decideTransfer(c *command, ch *change) error {
 	if q == c.q && class == c.t.Class && c.req.CounterID == "" && !c.t.Lane.Bound() && !c.lineOver() {
 		return dengxu.Fieldf(dengxu.Invalid, "queue_id", "it is in queue %s already; a transfer there names another class or a counter, a move another place", q.id)
 	}
-	name, g := q.groupOf(c.t.Group)
+	name, factor := c.judgeThere(class)
 	next := c.wait(ch, dengxu.EventTransferred)
 	next.Queue, next.Gen, next.Class, next.Group = q.id, q.gen(), class, name
-	next.Factor, next.Clipped = g.factor, g.clipped
-	next.Lane, next.Due = q.lane(class, name, g.factor), q.waitDue()
+	next.Factor, next.Clipped, next.Rules = factor.factor, factor.clipped, factor.rules
+	next.Lane, next.Due = q.lane(class, name, next.Factor), q.waitDue()
 	next.Unique = q.unique && c.t.Business != ""
 	if c.req.CounterID != "" {
 		next.Lane.Class = store.BoundTo(c.req.CounterID)
@@ -187,7 +187,9 @@ func decideUndo(c *command, ch *change) error {
 	next := c.become(ch, old.State, dengxu.EventUndone)
 	next.Queue, next.Gen, next.Class, next.Group = old.Queue, old.Gen, old.Class, old.Group
 	next.Lane, next.Place, next.Seq, next.Origin = q.fit(old), old.Place, old.Seq, old.Origin
-	next.Factor, next.Due, next.Why = old.Factor, old.Due, old.Why
+	next.Factor, next.Rules = old.Factor, old.Rules
+	next.Due, next.Why = old.Due, old.Why
+	ch.marks = append(ch.marks, c.forget(u.Verb)...)
 	next.CallCount, next.Confirmed, next.StartedAt = old.CallCount, old.Confirmed, old.StartedAt
 	next.Counter, next.Misses = old.Counter, old.Misses
 	next.EndedAt, next.Deadline = 0, 0

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/rule"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -96,6 +97,12 @@ type queue struct {
 	rule    order.Rule
 	booking *booking // nil = the queue takes no appointments
 	groups  map[string]group
+	// Factors are never below the first, and max_overtake counts from the
+	// second, the largest of the groups.
+	leastFactor, largestFactor int32
+	rules                      *rule.Set
+	rulesBroken                []error // why stored rules match nobody in this version
+
 	classes []string // declared, sorted; empty = none
 	// compete maps a class to the classes that share a counter with it; nil
 	// for a class means all.
@@ -121,6 +128,7 @@ type queueState struct {
 
 // group is a priority group in the engine's units.
 type group struct {
+	asked     int32 // thousandths, as set
 	factor    int32 // thousandths, clamped by min_factor and max_overtake, rounded up to 50
 	headStart int64 // ms
 	clipped   bool
