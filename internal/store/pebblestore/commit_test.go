@@ -204,7 +204,11 @@ func TestSweep(t *testing.T) {
 	commit := func(id string, keep time.Duration) {
 		b := tokenBatch(id)
 		b.Op = store.Op{Scope: "s", Key: id, Keep: keep.Milliseconds()}
-		b.Marks = []store.MarkWrite{{MarkKey: store.MarkKey{Queue: "q", Business: id}, At: store.Now, Keep: keep.Milliseconds()}}
+		b.Marks = []store.MarkWrite{
+			{MarkKey: store.MarkKey{Queue: "q", Business: id}, At: store.Now, Keep: keep.Milliseconds()},
+			// Of another kind, and over at a time of its own.
+			{MarkKey: store.MarkKey{Queue: "q", Business: id, Kind: store.MarkMissed}, At: store.Now, Keep: time.Minute.Milliseconds()},
+		}
 		if _, err := s.Commit(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +230,7 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%d operations", ops)
 	}
 	w := newSweeper()
-	for range 2 * (2*n/sweepKeys + 1) {
+	for range 2 * (3*n/sweepKeys + 1) {
 		if err := s.sweepRound(w); err != nil {
 			t.Fatal(err)
 		}
@@ -239,9 +243,11 @@ func TestSweep(t *testing.T) {
 		t.Errorf("audit: %v %v", found, err)
 	}
 	v, err := s.View(t.Context(), store.Ask{
-		Op: store.Op{Scope: "s", Key: "long"}, Marks: []store.MarkKey{{Queue: "q", Business: "long"}, {Queue: "q", Business: "short-1"}},
+		Op: store.Op{Scope: "s", Key: "long"}, Marks: []store.MarkKey{
+			{Queue: "q", Business: "long"}, {Queue: "q", Business: "short-1"}, {Queue: "q", Business: "long", Kind: store.MarkMissed},
+		},
 	})
-	if err != nil || v.Op == nil || v.Marks[0] == 0 || v.Marks[1] != 0 {
+	if err != nil || v.Op == nil || v.Marks[0] == 0 || v.Marks[1] != 0 || v.Marks[2] != 0 {
 		t.Errorf("view: %+v %v", v, err)
 	}
 	if err := s.Close(); err != nil {

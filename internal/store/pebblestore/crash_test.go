@@ -122,7 +122,10 @@ func completeBatch(t store.Token) store.Batch {
 	t.Version++
 	return store.Batch{
 		Site: "main", Tokens: []store.TokenWrite{{Token: t}},
-		Marks:  []store.MarkWrite{{MarkKey: store.MarkKey{Queue: t.Queue, Business: t.Business}, At: store.Now, Keep: 3_600_000}},
+		Marks: []store.MarkWrite{
+			{MarkKey: store.MarkKey{Queue: t.Queue, Business: t.Business}, At: store.Now, Keep: 3_600_000},
+			{MarkKey: store.MarkKey{Queue: t.Queue, Business: t.Business, Kind: store.MarkServed}, At: store.Now, Keep: 3_600_000},
+		},
 		Events: []store.EventSpec{{Type: dengxu.EventCompleted, Token: 1, Actor: "counter"}},
 	}
 }

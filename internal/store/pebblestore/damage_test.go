@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/pebblestore"
 	"github.com/dengxu/dengxu/internal/store/storetest"
@@ -54,6 +55,11 @@ func newSmallStore(t *testing.T) *smallStore {
 		x.ops = append(x.ops, b.Op)
 		work(t, s, a, 1, n)
 	}
+	for _, b := range owingBatches() {
+		if _, err := s.Commit(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for id := range a.versions {
 		v, err := s.View(t.Context(), store.Ask{Tokens: []dengxu.TokenID{id}})
 		if err != nil {
@@ -71,10 +77,27 @@ func newSmallStore(t *testing.T) *smallStore {
 	if x.state, err = x.dump(t, s); err != nil {
 		t.Fatal(err)
 	}
+	if v := x.state.View; v.Tallies[1] != 3 || v.Marks[1] == 0 {
+		t.Fatalf("nothing is owed, or nobody was served: %+v", v)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return x
+}
+
+// owingBatches join and call in a line with shares, so that a group owes.
+func owingBatches() []store.Batch {
+	join := joinBatch(9_000_000)
+	t := &join.Tokens[0].Token
+	t.Queue, t.Lane = "shares", order.Lane{Group: "vip"}
+	call := callBatch("2")
+	call.Pick.Lines[0] = store.PickLine{
+		Line: store.LineKey{Queue: "shares", Gen: day}, Ordering: store.Ordering{Day: day, Rule: order.Rule{
+			Discipline: order.Ratio, Groups: []order.Group{{Name: "vip", Share: 2}, {Name: "ordinary", Share: 3}},
+		}},
+	}
+	return []store.Batch{join, call}
 }
 
 func (x *smallStore) open(t *testing.T, disk vfs.FS) *pebblestore.Store {
@@ -100,9 +123,11 @@ func (x *smallStore) dump(t *testing.T, s *pebblestore.Store) (st state, err err
 	line := store.LineKey{Queue: "clinic", Gen: day}
 	ask := store.Ask{
 		Tokens: x.archived, Lines: []store.LineKey{line}, Counters: []dengxu.CounterID{"1"},
-		Tallies: []store.TallyKey{{Name: "joins/clinic", Day: day}},
-		Marks:   []store.MarkKey{{Queue: "clinic", Business: "customer-000000000"}},
-		Op:      x.ops[3],
+		Tallies: []store.TallyKey{{Name: "joins/clinic", Day: day}, {Name: store.OwedTally("shares", "", "vip"), Day: day}},
+		Marks: []store.MarkKey{
+			{Queue: "clinic", Business: "customer-000000000"}, {Queue: "clinic", Business: "customer-000000000", Kind: store.MarkServed},
+		},
+		Op: x.ops[3],
 	}
 	view, err2 := s.View(ctx, ask)
 	for _, op := range x.ops {
