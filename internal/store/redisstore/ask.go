@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -13,7 +12,9 @@ import (
 // asking writes the parts of an Ask, each a kind and what is asked.
 type asking struct {
 	*packer
-	need cells
+	need  cells
+	rules *once
+	times int // how much longer than at first the beginnings of lanes are
 }
 
 func (p asking) part(kind string) {
@@ -22,13 +23,13 @@ func (p asking) part(kind string) {
 }
 
 // packAsk writes an Ask; viewing reads the answers in the same order.
-func packAsk(w *packer, c cells, a *store.Ask) {
+func packAsk(w *packer, c cells, rules *once, a *store.Ask, times int) {
 	parts := len(a.Tokens) + len(a.Docs) + len(a.Holders) + len(a.Counters) + len(a.Persons) + len(a.Lines) +
 		len(a.Ranks) + len(a.Afters) + len(a.Tallies) + len(a.Marks)
 	if a.Op.Key != "" {
 		parts++
 	}
-	p := asking{w, c}
+	p := asking{w, c, rules, times}
 	p.array(parts)
 	p.records(a)
 	p.lists(a)
@@ -77,16 +78,11 @@ func (p asking) lines(a *store.Ask) {
 	}
 	for i := range a.Ranks {
 		p.part("rank")
-		packRank(p.packer, &a.Ranks[i])
+		packRank(p.packer, p.rules, &a.Ranks[i])
 	}
 	for i := range a.Afters {
-		x := &a.Afters[i]
 		p.part("after")
-		p.array(4)
-		p.text(packLine(x.Line))
-		p.text(x.Member.Lane.Class)
-		p.int(int64(glimpse(x)))
-		p.text(packMember(x.Member))
+		packAfter(p.packer, p.rules, &a.Afters[i], p.times)
 	}
 }
 
@@ -113,15 +109,17 @@ func (p asking) counts(a *store.Ask) {
 	}
 }
 
-func packRank(p *packer, r *store.RankAsk) {
-	p.fields(9)
+func packRank(p *packer, rules *once, r *store.RankAsk) {
+	lane, o := r.Member.Lane, &r.Ordering
+	p.fields(6 + sightFields(o) + memberFields(o))
 	p.fieldText("line", packLine(r.Line))
-	packSight(p, r.Ordering, r.Classes, store.BoundClass(r.Member.Lane))
-	p.fieldText("class", r.Member.Lane.Class)
-	p.fieldInt("k", int64(r.Member.Lane.K))
+	packSight(p, rules, r.Line.Queue, o, r.Classes, store.BoundClass(lane))
+	packMemberGroup(p, o, lane.Group)
+	p.fieldText("class", lane.Class)
+	p.fieldInt("k", int64(lane.K))
 	p.fieldInt("place", r.Member.Key.Place)
 	p.fieldInt("seq", int64(min(r.Member.Key.Seq, 1<<48)))
-	p.fieldText("key", sightKey(r.Classes, store.BoundClass(r.Member.Lane)))
+	p.fieldText("key", sightKey(r.Classes, store.BoundClass(lane)))
 }
 
 // sightKey tells apart what ranks of one script call see.
@@ -139,7 +137,10 @@ type viewing struct {
 	bad  error // the first record that could not be read
 }
 
-func readView(u *unpacker, a *store.Ask, now int64) (store.View, error) {
+// readView reads the answers; exact is false when the beginnings of lanes did not
+// say where somebody belongs.
+func readView(u *unpacker, a *store.Ask, times int, now int64) (view store.View, exact bool, err error) {
+	exact = true
 	v := viewing{unpacker: u, view: store.View{Now: now}}
 	v.records(a)
 	v.lists(a)
@@ -150,7 +151,8 @@ func readView(u *unpacker, a *store.Ask, now int64) (store.View, error) {
 		v.view.Ranks = append(v.view.Ranks, int(u.int()))
 	}
 	for i := range a.Afters {
-		v.view.Afters = append(v.view.Afters, readAfter(u, &a.Afters[i], now))
+		placed, known := readAfter(u, &a.Afters[i], times, now)
+		v.view.Afters, exact = append(v.view.Afters, placed), exact && known
 	}
 	for range a.Tallies {
 		v.view.Tallies = append(v.view.Tallies, u.int())
@@ -163,7 +165,7 @@ func readView(u *unpacker, a *store.Ask, now int64) (store.View, error) {
 		v.view.Op, err = readOp(u)
 		v.keep(err)
 	}
-	return v.view, v.bad
+	return v.view, exact, v.bad
 }
 
 func (v *viewing) keep(err error) {
@@ -241,75 +243,4 @@ func readOp(u *unpacker) (*store.OpView, error) {
 	var err error
 	v.Tokens, err = records(u)
 	return v, err
-}
-
-const rankUnknown = -1
-
-// glimpse is how many members of each lane are enough to find the n-th of all:
-// n, the one behind, and one that may be left out.
-func glimpse(a *store.AfterAsk) int { return max(a.N, 1) + 2 }
-
-// readAfter finds the place behind the n-th from the beginnings of the lanes.
-// Rank is rankUnknown when they do not tell it, or one less when a count of all
-// would count the member itself.
-func readAfter(u *unpacker, a *store.AfterAsk, now int64) order.Placed {
-	ix := beginnings{}
-	whole := true
-	u.array()
-	for range u.array() {
-		u.array()
-		lane := order.Lane{Class: u.text(), Group: u.text(), K: int(u.int())}
-		keys := make([]order.Key, 0, glimpse(a))
-		for range u.array() {
-			b := u.bytes()
-			if len(b) == 12 {
-				keys = append(keys, order.Key{Place: int64(big(b[:6])), Seq: big(b[6:])})
-			}
-		}
-		whole = whole && len(keys) < glimpse(a)
-		ix[lane] = keys
-	}
-	stands := u.int() > 0
-	placed := order.After(now, a.Member, a.N, order.Line{Rule: a.Ordering.Rule, Index: ix}, a.DayStart, a.Factor)
-	if !whole {
-		placed.Rank = rankUnknown
-		if stands && a.Member.Key.Less(order.Key{Place: placed.Place + 1}) {
-			placed.Rank-- // what is counted later counts the member itself
-		}
-	}
-	return placed
-}
-
-// beginnings is an index of the first members of lanes.
-type beginnings map[order.Lane][]order.Key
-
-// Lanes yields the lanes that have a member.
-func (b beginnings) Lanes() iter.Seq[order.Lane] {
-	return func(yield func(order.Lane) bool) {
-		for l := range b {
-			if !yield(l) {
-				return
-			}
-		}
-	}
-}
-
-// Len is how many members of a lane are known.
-func (b beginnings) Len(l order.Lane) int { return len(b[l]) }
-
-// Below counts the known members below k.
-func (b beginnings) Below(l order.Lane, k order.Key) int {
-	n := 0
-	for n < len(b[l]) && b[l][n].Less(k) {
-		n++
-	}
-	return n
-}
-
-// At is the i-th member of a lane.
-func (b beginnings) At(l order.Lane, i int) (order.Key, bool) {
-	if i < 0 || i >= len(b[l]) {
-		return order.Key{}, false
-	}
-	return b[l][i], true
 }

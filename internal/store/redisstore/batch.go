@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -50,7 +49,7 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 	})
 	list(p, b.Events, func(e *store.EventSpec) { packEvent(p, b, e) })
 	list(p, b.Ranks, func(r *store.RankOf) {
-		p.int(x.asks.index(func(p *packer) { packRankOf(p, b, r) }))
+		p.int(x.asks.index(func(p *packer) { packRankOf(p, &x.rules, b, r) }))
 	})
 	if b.Pick == nil {
 		p.no()
@@ -75,7 +74,7 @@ func packOp(p *packer, c cells, op store.Op) {
 
 // shared is what the batches of a group have in common, each thing once: most
 // batches of a queue expect the same, and look at the same lines.
-type shared struct{ expect, lines, asks once }
+type shared struct{ expect, lines, asks, rules once }
 
 // once packs things that may come again.
 type once struct {
@@ -105,6 +104,15 @@ func (o *once) pack(p *packer, name string) {
 	p.text(name)
 	p.array(int(o.n))
 	p.buf = append(p.buf, o.packed.buf...)
+}
+
+// some is 1 where there is anything, else 0: how many fields packSome writes.
+func (o *once) some() int { return int(min(o.n, 1)) }
+
+func (o *once) packSome(p *packer, name string) {
+	if o.n > 0 {
+		o.pack(p, name)
+	}
 }
 
 // list writes an array.
@@ -290,37 +298,16 @@ func packSeries(p *packer, c cells, site dengxu.SiteID, s *store.Series) {
 	p.text(s.At)
 }
 
-func packRankOf(p *packer, b *store.Batch, r *store.RankOf) {
-	lane := b.Tokens[r.Token-1].Token.Lane
-	p.fields(7)
+func packRankOf(p *packer, rules *once, b *store.Batch, r *store.RankOf) {
+	t, o := &b.Tokens[r.Token-1].Token, &r.Ordering
+	p.fields(4 + sightFields(o) + memberFields(o))
 	p.fieldInt("token", int64(r.Token))
-	p.fieldText("key", sightKey(r.Classes, store.BoundClass(lane)))
-	packSight(p, r.Ordering, r.Classes, store.BoundClass(lane))
-	p.fieldText("class", lane.Class)
-	p.fieldInt("k", int64(lane.K))
+	p.fieldText("key", sightKey(r.Classes, store.BoundClass(t.Lane)))
+	packSight(p, rules, t.Queue, o, r.Classes, store.BoundClass(t.Lane))
+	packMemberGroup(p, o, t.Lane.Group)
+	p.fieldText("class", t.Lane.Class)
+	p.fieldInt("k", int64(t.Lane.K))
 }
-
-// packSight writes which lanes of a line are seen, and how it is ordered:
-// three fields.
-func packSight(p *packer, o store.Ordering, classes []string, bound string) {
-	p.fieldText("discipline", disciplines[o.Discipline])
-	p.text("classes")
-	if classes == nil {
-		p.no()
-	} else {
-		p.array(len(classes))
-		for _, class := range classes {
-			p.text(class)
-		}
-	}
-	p.fieldText("bound", bound)
-}
-
-// What order_pick.lua calls the disciplines and the modes of a counter.
-var (
-	disciplines = map[order.Discipline]string{order.Aging: "aging", order.Epoch: "epoch"}
-	modes       = map[order.Mode]string{order.Oldest: "oldest", order.Listed: "listed"}
-)
 
 // packPick writes a pick by position; call.lua names the positions.
 func packPick(p *packer, c cells, x *shared, b *store.Batch) {
@@ -344,15 +331,15 @@ func packPick(p *packer, c cells, x *shared, b *store.Batch) {
 		Type: pick.Event, Site: b.Site, Actor: pick.Actor, Counter: pick.Counter, State: pick.State,
 	}))
 	list(p, pick.Lines, func(l *store.PickLine) {
-		p.int(x.lines.index(func(p *packer) { packPickLine(p, c, l) }))
+		p.int(x.lines.index(func(p *packer) { packPickLine(p, c, &x.rules, l) }))
 	})
 }
 
 // packPickLine writes a line as any counter sees it; which lanes are bound to
 // the counter follows from the pick.
-func packPickLine(p *packer, c cells, l *store.PickLine) {
+func packPickLine(p *packer, c cells, rules *once, l *store.PickLine) {
 	c.line(l.Line)
-	n := 5
+	n := 2 + sightFields(&l.Ordering)
 	if l.Deadline != 0 {
 		n++
 	}
@@ -362,7 +349,7 @@ func packPickLine(p *packer, c cells, l *store.PickLine) {
 	p.fields(n)
 	p.fieldText("line", packLine(l.Line))
 	p.fieldText("key", sightKey(l.Classes, ""))
-	packSight(p, l.Ordering, l.Classes, "")
+	packSight(p, rules, l.Line.Queue, &l.Ordering, l.Classes, "")
 	if l.Deadline != 0 {
 		p.fieldInt("deadline", packTime(l.Deadline))
 	}

@@ -76,12 +76,18 @@ func FuzzEntry(f *testing.F) {
 
 // FuzzAnswer: whatever a script answers to a view is read or an error.
 func FuzzAnswer(f *testing.F) {
+	place := "\xac\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00"
+	f.Add([]byte("\xc2\x80\x92\x9a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80" +
+		"\x92\x91\x95\xa0\xa1g\x00\x91" + place + "\x01\x92\x02" + place + "\x92\xa1g\x03"))
 	f.Add([]byte("\xc2\x80\x92\x9a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"))
 	f.Add([]byte("\xc2\xdd\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, reply []byte) {
 		ask := &store.Ask{Tokens: []dengxu.TokenID{"one"}, Counters: []dengxu.CounterID{"desk"}, Lines: []store.LineKey{{Queue: "clinic"}}}
+		for _, d := range []order.Discipline{order.Ratio, order.Strict, order.Aging} {
+			ask.Afters = append(ask.Afters, store.AfterAsk{Ordering: store.Ordering{Rule: order.Rule{Discipline: d}}, N: 2})
+		}
 		u := &unpacker{buf: reply}
-		view, _ := readView(u, ask, 1_000)
+		view, _, _ := readView(u, ask, 1, 1_000)
 		if u.err == nil && len(view.Tokens) != 1 {
 			t.Errorf("%q reads as %+v", reply, view)
 		}

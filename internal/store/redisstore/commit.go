@@ -217,7 +217,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 		packBatch(batches, need, &common, &c.batch)
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
-	w.fields(10)
+	w.fields(10 + common.rules.some())
 	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.fieldInt("event", p.marks.lastEvent())
 	w.fieldText("process", at.name)
@@ -228,6 +228,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	common.expect.pack(w, "shared")
 	common.lines.pack(w, "lines")
 	common.asks.pack(w, "asks")
+	common.rules.packSome(w, "rules")
 	w.text("batches")
 	w.buf = append(w.buf, batches.buf...)
 	return string(w.buf)

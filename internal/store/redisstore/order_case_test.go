@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
 )
 
 const (
@@ -96,8 +98,8 @@ func (c *orderCase) index(spec int) *laneIndex { return c.specs[spec].Index.(*la
 func (c *orderCase) String() string {
 	text := fmt.Sprintf("now %d", c.now)
 	for i, spec := range c.specs {
-		text += fmt.Sprintf("\nspec %d: line %q, discipline %d, classes %q, bound %q",
-			i, c.index(i).line, spec.Rule.Discipline, spec.Classes, spec.Bound)
+		text += fmt.Sprintf("\nspec %d: line %q, rule %+v, debts %v, classes %q, bound %q",
+			i, c.index(i).line, spec.Rule, spec.Debts, spec.Classes, spec.Bound)
 	}
 	for _, line := range c.lines {
 		for m := range line.members() {
@@ -111,8 +113,9 @@ func (c *orderCase) String() string {
 // args are the arguments of the driver up to the asks.
 func (c *orderCase) args() []string {
 	args := []string{strconv.FormatInt(c.now, 10), strconv.Itoa(len(c.specs))}
+	var owed []string
 	for i, spec := range c.specs {
-		args = append(args, c.index(i).line, []string{order.Aging: "aging", order.Epoch: "epoch"}[spec.Rule.Discipline])
+		args = append(args, c.index(i).line, disciplines[spec.Rule.Discipline])
 		if spec.Classes == nil {
 			args = append(args, "-1")
 		} else {
@@ -120,7 +123,10 @@ func (c *orderCase) args() []string {
 			args = append(args, spec.Classes...)
 		}
 		args = append(args, spec.Bound)
+		rule, names := c.rule(i)
+		args, owed = append(args, rule), append(owed, names...)
 	}
+	args = append(append(args, strconv.Itoa(len(owed))), owed...)
 	var members []string
 	for _, line := range c.lines {
 		for m := range line.members() {
@@ -128,6 +134,25 @@ func (c *orderCase) args() []string {
 		}
 	}
 	return append(append(args, strconv.Itoa(len(members))), members...)
+}
+
+// rule is a spec's rule, packed as the store does, and what is owed by name. Each
+// spec has debts of its own.
+func (c *orderCase) rule(i int) (packed string, owed []string) {
+	spec := &c.specs[i]
+	o := store.Ordering{Rule: spec.Rule}
+	if !ruled(&o) {
+		return "", nil
+	}
+	var p packer
+	queue := dengxu.QueueID(fmt.Sprint("queue-", i))
+	packRule(&p, queue, &o)
+	for class, groups := range spec.Debts {
+		for group, n := range groups {
+			owed = append(owed, tallyField(store.OwedTally(queue, class, group)), strconv.FormatInt(n, 10))
+		}
+	}
+	return string(p.buf), owed
 }
 
 // Factors whose ratios are whole, are not, are near to each other, and are the
@@ -164,10 +189,16 @@ func randomOrderCase(r *rand.Rand) *orderCase {
 		}
 	}
 	classes := caseClasses[r.IntN(len(caseClasses))]
+	grouped := r.IntN(2) == 0
+	unit := c.unit(r)
 	for range 1 + r.IntN(3) { // some lines are seen by nobody, others twice
-		c.specs = append(c.specs, randomSpec(r, c.lines[r.IntN(len(c.lines))], classes))
+		spec := randomSpec(r, c.lines[r.IntN(len(c.lines))], classes)
+		if grouped && r.IntN(6) > 0 {
+			groupedSpec(r, &spec, classes, unit)
+		}
+		c.specs = append(c.specs, spec)
 	}
-	c.fill(r, classes)
+	c.fill(r, classes, grouped, unit)
 	return c
 }
 
@@ -185,26 +216,33 @@ func randomSpec(r *rand.Rand, x *laneIndex, classes []string) order.Line {
 	return spec
 }
 
-// fill adds members, in few lanes or many, with ties of every kind.
-func (c *orderCase) fill(r *rand.Rand, classes []string) {
-	paces := casePaces
+// unit is what ages are multiples of.
+func (c *orderCase) unit(r *rand.Rand) int64 {
 	units := []int64{1, 1, 2, 60, 4200, 1_000_003, 80_000_000, c.now/2000 + 1, c.now/400 + 1}
+	return units[r.IntN(len(units))]
+}
+
+// fill adds members, in few lanes or many, with ties of every kind.
+func (c *orderCase) fill(r *rand.Rand, classes []string, grouped bool, unit int64) {
+	paces := casePaces
 	if c.now > 1<<46 && r.IntN(2) == 0 {
 		// Cross products that a double cannot tell apart.
-		paces, units = []int{389, 397, 399, 400}, []int64{c.now/2000 - 1}
+		paces, unit = []int{389, 397, 399, 400}, c.now/2000-1
 	}
 	lanes := make([]order.Lane, 1+r.IntN(8))
 	for i := range lanes {
 		lanes[i] = order.Lane{Class: classes[r.IntN(len(classes))], K: paces[r.IntN(len(paces))]}
-		if r.IntN(4) == 0 {
-			lanes[i].Group = []string{"g", "gg", "\xff"}[r.IntN(3)]
+		if r.IntN(4) == 0 || grouped {
+			lanes[i].Group = caseGroups[r.IntN(len(caseGroups))]
+		}
+		if grouped && r.IntN(10) > 0 {
+			lanes[i].K = 0
 		}
 	}
 	n := r.IntN(20)
 	if r.IntN(10) == 0 {
 		n = r.IntN(200)
 	}
-	unit := units[r.IntN(len(units))]
 	seqs := randomSeqs(r, n)
 	for i := range n {
 		lane := lanes[r.IntN(len(lanes))]

@@ -1,8 +1,10 @@
 package redisstore
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,15 +13,21 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/redis/rueidis"
 
 	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/redistest"
 )
 
-//go:embed lua/order_lanes.lua lua/order_pick.lua lua/order_rank.lua testdata/order_driver.lua testdata/order_front.lua
+//go:embed lua/order_*.lua testdata/order_driver.lua testdata/order_front.lua
 var orderFiles embed.FS
+
+// orderFragments are what the driver is put behind, in this order.
+var orderFragments = []string{
+	"lua/order_lanes.lua", "testdata/order_front.lua", "lua/order_rule.lua", "lua/order_judge.lua", "lua/order_pick.lua",
+	"lua/order_ratio.lua", "lua/order_rank.lua", "testdata/order_driver.lua",
+}
 
 // orderPrelude is what the order fragments need, and counts what they ask.
 const orderPrelude = `
@@ -38,6 +46,17 @@ local function zbelow(prefix, place, seq)
   if seq then bound = bound .. struct.pack('>I6', seq) end
   return zcount('[' .. prefix, bound)
 end
+local function zat(prefix, i)
+  asked[2], asked[3] = asked[2] + 1, asked[3] + 1
+  i = i + redis.call('ZLEXCOUNT', KEYS[1], '-', '(' .. prefix)
+  return redis.call('ZRANGE', KEYS[1], i, i)[1]
+end
+local owed = {}
+local function tallies(day, fields)
+  local found = {}
+  for i, field in ipairs(fields) do found[i] = owed[field] or 0 end
+  return found
+end
 `
 
 // orderRig asks the script on a real server.
@@ -49,6 +68,16 @@ type orderRig struct {
 
 func newOrderRig(t *testing.T) *orderRig {
 	t.Helper()
+	g := &orderRig{t: t, client: newOrderServer(t)}
+	if err := g.load(nil); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// newOrderServer is a server of its own.
+func newOrderServer(t *testing.T) rueidis.Client {
+	t.Helper()
 	server := redistest.Start(t, redistest.Options{})
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{server.Addr()}, DisableCache: true, ForceSingleClient: true,
@@ -57,19 +86,25 @@ func newOrderRig(t *testing.T) *orderRig {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
+	return client
+}
+
+// load loads the fragments, each changed by edit where that is given.
+func (g *orderRig) load(edit func(name, text string) string) error {
 	script := orderPrelude
-	for _, name := range []string{"lua/order_lanes.lua", "testdata/order_front.lua", "lua/order_pick.lua", "lua/order_rank.lua", "testdata/order_driver.lua"} {
+	for _, name := range orderFragments {
 		text, err := orderFiles.ReadFile(name)
 		if err != nil {
-			t.Fatal(err)
+			return err
+		}
+		if edit != nil {
+			text = []byte(edit(name, string(text)))
 		}
 		script += string(text)
 	}
-	sha, err := client.Do(t.Context(), client.B().ScriptLoad().Script(script).Build()).ToString()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &orderRig{t: t, client: client, sha: sha}
+	var err error
+	g.sha, err = g.client.Do(g.t.Context(), g.client.B().ScriptLoad().Script(script).Build()).ToString()
+	return err
 }
 
 // question is one ask of the driver, and what Go answers.
@@ -81,6 +116,20 @@ type question struct {
 
 func (q question) String() string { return fmt.Sprintf("%s %q", q.name, q.args) }
 
+// diff is how an answer differs from Go's, or "". What is owed has no order.
+func (q question) diff(r reply) string {
+	if q.name == "pick" {
+		for _, choice := range r.answer.([]any) {
+			debts := choice.([]any)[7].([]any)
+			slices.SortFunc(debts, func(a, b any) int { return cmp.Compare(a.(string), b.(string)) })
+		}
+	}
+	if reflect.DeepEqual(q.want, r.answer) {
+		return ""
+	}
+	return gocmp.Diff(q.want, r.answer)
+}
+
 // reply is one answer of the driver.
 type reply struct {
 	zranges, zcounts, read int
@@ -89,6 +138,16 @@ type reply struct {
 
 // run asks the questions about each case on a key of its own, in one pipeline.
 func (g *orderRig) run(cases []*orderCase, questions [][]question) [][]reply {
+	g.t.Helper()
+	replies, err := g.try(cases, questions)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return replies
+}
+
+// try is run, and answers an error of the script.
+func (g *orderRig) try(cases []*orderCase, questions [][]question) ([][]reply, error) {
 	g.t.Helper()
 	var commands []rueidis.Completed
 	for i, c := range cases {
@@ -106,14 +165,14 @@ func (g *orderRig) run(cases []*orderCase, questions [][]question) [][]reply {
 	for i := range cases {
 		answers, err := results[2*i+1].ToArray()
 		if err != nil {
-			g.t.Fatalf("%v\n%s", err, cases[i])
+			return nil, fmt.Errorf("%w\n%s", err, cases[i])
 		}
 		for _, a := range answers {
 			v := plain(g.t, a).([]any)
 			replies[i] = append(replies[i], reply{zranges: atoi(v[0]), zcounts: atoi(v[1]), read: atoi(v[2]), answer: v[3]})
 		}
 	}
-	return replies
+	return replies, nil
 }
 
 func plain(t *testing.T, m rueidis.RedisMessage) any {
@@ -155,9 +214,13 @@ func (c *orderCase) askPick(mode order.Mode, n int, exclude uint64) question {
 			// A head's bytes have no line in them.
 			compared = append(compared, x.head(o))
 		}
+		debts := []any{}
+		for _, group := range slices.Sorted(maps.Keys(choice.Debts)) {
+			debts = append(debts, group+"\x00"+decimal(choice.Debts[group]))
+		}
 		want = append(want, []any{
 			decimal(choice.Line + 1), x.member(m), decimal(m.Key.Place), decimal(m.Key.Seq), x.ids[m.Key.Seq],
-			decimal(choice.Passed), compared,
+			decimal(choice.Passed), compared, debts,
 		})
 	}
 	name := []string{order.Oldest: "oldest", order.Listed: "listed"}[mode]
@@ -167,7 +230,7 @@ func (c *orderCase) askPick(mode order.Mode, n int, exclude uint64) question {
 // askRank asks for a rank twice: with and without the lanes being known.
 func (c *orderCase) askRank(spec int, m order.Member) []question {
 	want := []any{decimal(order.Rank(c.now, m, c.specs[spec]))}
-	args := []string{decimal(spec + 1), m.Lane.Class, decimal(m.Lane.K), decimal(m.Key.Place), decimal(m.Key.Seq)}
+	args := []string{decimal(spec + 1), m.Lane.Class, m.Lane.Group, decimal(m.Lane.K), decimal(m.Key.Place), decimal(m.Key.Seq)}
 	return []question{{"rank", args, want}, {"found", args, want}}
 }
 
@@ -205,7 +268,7 @@ func (c *orderCase) randomQuestions(r *rand.Rand) []question {
 	for _, m := range all[:min(len(all), 8)] {
 		spec := r.IntN(len(c.specs))
 		questions = append(questions, c.askRank(spec, m)...)
-		switch r.IntN(4) { // and of somebody who does not stand there
+		switch r.IntN(5) { // and of somebody who does not stand there
 		case 0:
 			m.Key.Seq = math.MaxUint64
 		case 1:
@@ -214,6 +277,8 @@ func (c *orderCase) randomQuestions(r *rand.Rand) []question {
 			m.Lane.K = casePaces[r.IntN(len(casePaces))]
 		case 3:
 			m.Lane.Class = []string{"", "a", "@1", "@3"}[r.IntN(4)]
+		case 4:
+			m.Lane.Group = caseGroups[r.IntN(len(caseGroups))]
 		}
 		questions = append(questions, c.askRank(spec, m)...)
 	}
@@ -242,8 +307,8 @@ func TestOrderInLuaIsOrderInGo(t *testing.T) {
 		}
 		for i, replies := range rig.run(cases, questions) {
 			for j, q := range questions[i] {
-				if got := replies[j].answer; !reflect.DeepEqual(q.want, got) {
-					t.Fatalf("seed %d: %v (-go +lua):\n%s\n%s", seed+i, q, cmp.Diff(q.want, got), cases[i])
+				if diff := q.diff(replies[j]); diff != "" {
+					t.Fatalf("seed %d: %v (-go +lua):\n%s\n%s", seed+i, q, diff, cases[i])
 				}
 				asked++
 				if q.name == "pick" {
@@ -322,7 +387,7 @@ func TestOrderAsksLittle(t *testing.T) {
 		c := &orderCase{now: 1 << 40, lines: []*laneIndex{q.spec.Index.(*laneIndex), behind}, specs: []order.Line{q.spec}}
 		ask := q.ask(c)
 		got := rig.run([]*orderCase{c}, [][]question{{ask}})[0][0]
-		if diff := cmp.Diff(ask.want, got.answer); diff != "" {
+		if diff := ask.diff(got); diff != "" {
 			t.Errorf("%s (-go +lua):\n%s", q.name, diff)
 		}
 		t.Logf("%s: %d zranges, %d zcounts, %d members read", q.name, got.zranges, got.zcounts, got.read)

@@ -26,11 +26,11 @@ type script struct {
 var (
 	ticking = []string{"meta", "clock", "cell"}
 	reading = append(
-		slices.Clip(ticking), "pending", "lines", "tail", "lane", "order_lanes", "front", "order_pick", "order_rank",
-		"record", "entry", "count", "person", "expect", "batch", "judge",
+		slices.Clip(ticking), "pending", "lines", "tail", "record", "count", "lane", "order_lanes", "front", "order_rule", "order_judge", "order_pick",
+		"order_ratio", "order_rank", "entry", "person", "expect", "batch", "judge",
 	)
 	writing = append(
-		slices.Clip(reading), "arrival", "index", "series", "place", "write", "archive", "op", "doc", "call", "log", "carry", "dump_keep",
+		slices.Clip(reading), "arrival", "index", "series", "place", "write", "archive", "op", "doc", "call", "owed", "log", "carry", "dump_keep",
 	)
 )
 
@@ -47,7 +47,7 @@ func newScripts(publish string) *scripts {
 		// memory is full, for they make room.
 		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "commit"),
 		tick:   newScript("#!lua flags=allow-oom", "", ticking, "tick"),
-		view:   newScript("#!lua flags=no-writes", "", reading, "ask", "view"),
+		view:   newScript("#!lua flags=no-writes", "", reading, "after", "ask", "view"),
 		due:    newScript("#!lua flags=no-writes", "", ticking, "due"),
 		list:   newScript("#!lua flags=no-writes", "", ticking, "record", "list"),
 		events: newScript("#!lua flags=no-writes", "", nil, "meta", "cell", "events"),

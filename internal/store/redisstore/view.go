@@ -10,34 +10,39 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
 // viewCall is one Ask on its way.
 type viewCall struct {
 	ask   *store.Ask
+	times int // how much longer the beginnings of lanes are than at first
 	view  store.View
+	exact bool
 	err   error
 	until time.Time // when it should have its answer
 	done  chan struct{}
 }
 
-// View answers point reads from one snapshot, or store.ErrUnavailable. The rank in
-// an answer of Afters is of a moment later where the line is long.
+// longer is how much longer the beginnings of lanes are the next time, when they
+// did not say where somebody belongs.
+const longer = 16
+
+// View answers point reads from one snapshot, or store.ErrUnavailable.
 func (s *Store) View(ctx context.Context, a store.Ask) (store.View, error) {
 	p, err := s.ready(ctx, a.Partition)
 	if err != nil {
 		return store.View{}, err
 	}
-	c := &viewCall{ask: &a, until: soon(), done: make(chan struct{})}
-	if _, err := handOver(ctx, s, p.views, c, c.done); err != nil {
-		return store.View{}, err
+	for times := 1; ; times *= longer {
+		c := &viewCall{ask: &a, times: times, until: soon(), done: make(chan struct{})}
+		if _, err := handOver(ctx, s, p.views, c, c.done); err != nil {
+			return store.View{}, err
+		}
+		if c.err != nil || c.exact {
+			return c.view, c.err
+		}
 	}
-	if c.err == nil {
-		c.err = p.finishAfters(ctx, &a, &c.view)
-	}
-	return c.view, c.err
 }
 
 // viewLoop sends asks in groups, as commitLoop does batches.
@@ -163,16 +168,18 @@ func (p *part) packAsks(group []*viewCall) string {
 	asks.array(len(group))
 	need := cells{}
 	need.add(keyState, "m")
+	var rules once
 	for _, c := range group {
-		packAsk(asks, need, c.ask)
+		packAsk(asks, need, &rules, c.ask, c.times)
 	}
 	w := &packer{buf: make([]byte, 0, len(asks.buf)+512)}
-	w.fields(5)
+	w.fields(5 + rules.some())
 	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.fieldInt("event", p.marks.lastEvent())
 	p.packSlots(w, need)
 	w.text("fields")
 	need.pack(w)
+	rules.packSome(w, "rules")
 	w.text("asks")
 	w.buf = append(w.buf, asks.buf...)
 	return string(w.buf)
@@ -189,7 +196,7 @@ func (p *part) answerAsks(u *unpacker, group []*viewCall) (again bool, err error
 	}
 	for _, c := range group {
 		u.array()
-		c.view, c.err = readView(u, c.ask, now)
+		c.view, c.exact, c.err = readView(u, c.ask, c.times, now)
 		if u.err != nil {
 			return false, u.err
 		}
@@ -237,23 +244,4 @@ func inOrder(tokens []store.Token, by func(*store.Token) uint64) []store.Token {
 		return cmp.Or(cmp.Compare(by(&a), by(&b)), cmp.Compare(a.Arrival, b.Arrival))
 	})
 	return tokens
-}
-
-// finishAfters asks for the ranks that the beginnings of lanes did not tell.
-func (p *part) finishAfters(ctx context.Context, a *store.Ask, v *store.View) error {
-	for i := range v.Afters {
-		if v.Afters[i].Rank >= 0 {
-			continue
-		}
-		x := &a.Afters[i]
-		m := order.Member{Lane: x.Member.Lane, Key: order.Key{Place: v.Afters[i].Place, Seq: 1<<48 - 1}}
-		r, err := p.s.View(ctx, store.Ask{Partition: p.id, Ranks: []store.RankAsk{{
-			Line: x.Line, Ordering: x.Ordering, Classes: []string{x.Member.Lane.Class}, Member: m,
-		}}})
-		if err != nil {
-			return err
-		}
-		v.Afters[i].Rank = r.Ranks[0] + v.Afters[i].Rank - rankUnknown
-	}
-	return nil
 }

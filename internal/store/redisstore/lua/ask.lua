@@ -32,18 +32,6 @@ local function line_view(line)
   return {{c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]}, found}
 end
 
--- after_view is the beginning of each lane of one class, enough members to find
--- the n-th, and how many stand at the point x[4], which is one or none.
-local function after_view(x)
-  local found = {}
-  for i, l in ipairs(lanes(x[1], sight({x[2]}, x[2]))) do
-    local first = zrange('[' .. l.prefix, '(' .. l.prefix .. '\255', 0, x[3])
-    for j, m in ipairs(first) do first[j] = string.sub(m, #l.prefix + 1, #l.prefix + 12) end
-    found[i] = {l.class, l.group, l.k, first}
-  end
-  return {found, zcount('[' .. x[1] .. x[4], '(' .. x[1] .. x[4] .. '\255\255')}
-end
-
 local function rank_view(x, now)
   local key = x.line .. x.class .. '\0' .. x.key
   local found = walks[key]

@@ -37,6 +37,7 @@ local function carry_out(b, olds, choices, specs, heads, m)
     ranks = ranks or {}
     ranks[i] = rank_of(ask, tokens[ask.token], news[ask.token] or olds[ask.token], now)
   end
+  owe(choices, specs) -- behind the ranks, which are those before the pick
   for i = 1, #choices do choices[i].new = called(b[B_PICK], specs[i], choices[i], heads[i], m) end
   local answer, n, ids = {'ok', 0, #choices}, 3, ''
   for i = 1, #tokens do

@@ -3,8 +3,8 @@
 --   commit.go: epoch, event (the highest number its process has seen), process,
 --   call (the process's slot and number of this call), slots (array of {name, the
 --   last call that was answered} of the process), fields (cells to read), shared,
---   lines, asks (expectations, lines of picks, ranks that batches refer to by
---   number), batches (batch.lua). ARGV[2], packed, what differs when it is tried
+--   lines, asks, rules (expectations, lines of picks, ranks that batches refer to by
+--   number, and rules that those two do), batches (batch.lua). ARGV[2], packed, what differs when it is tried
 --   again: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps and an answer a
 --   batch (attempt.lua); or `epoch` e, `behind` event (the server lost commits),
@@ -31,6 +31,7 @@ if unlogged then
 end
 for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
 shared, asks, sights_ = group.shared, group.asks, group.lines
+rules = group.rules or rules
 for _, b in ipairs(group.batches) do
   if b[B_PICK] then appetite = appetite + b[B_PICK][P_MAX] end
 end

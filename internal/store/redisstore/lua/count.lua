@@ -42,6 +42,18 @@ local function on(field, day)
   return d[1] == day and d[2] or 0
 end
 
+-- tallies are counts of a day, an array as long as fields; those that are not
+-- known are read in one command.
+local function tallies(day, fields)
+  local unread, found = {}, {}
+  for _, field in ipairs(fields) do
+    if not counted[field] and cells[STATE][field] == nil then unread[#unread + 1] = field end
+  end
+  prefetch(STATE, unread)
+  for i, field in ipairs(fields) do found[i] = on(field, day) end
+  return found
+end
+
 -- put_daily writes them, and returns the numbers that series gave, for hints:
 -- not those of series that begin again.
 local function put_daily()

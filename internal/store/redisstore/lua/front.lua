@@ -7,7 +7,7 @@ local appetite = 0
 local function runner(o)
   local member = o.members[o.first]
   return {
-    prefix = o.prefix, k = o.k, members = o.members, whole = o.whole,
+    prefix = o.prefix, class = o.class, group = o.group, k = o.k, members = o.members, whole = o.whole,
     first = o.first, member = member,
   }
 end

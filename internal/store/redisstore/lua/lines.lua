@@ -10,3 +10,10 @@ local function zcount(min, max)
   settle(LINES)
   return redis.call('ZLEXCOUNT', KEYS[LINES], min, max)
 end
+
+-- zat is the i-th member of a lane, from 0.
+local function zat(prefix, i)
+  settle(LINES)
+  i = i + redis.call('ZLEXCOUNT', KEYS[LINES], '-', '(' .. prefix)
+  return redis.call('ZRANGE', KEYS[LINES], i, i)[1]
+end

@@ -4,7 +4,7 @@
 -- (order_test.go).
 --
 -- A fragment: it declares `pick` for the fragments after it.
--- NEEDS: order_lanes before it, and
+-- NEEDS: order_lanes and order_judge before it, and
 --   front(spec, want)  the lanes that spec sees, as lanes gives them; where a
 --   lane has a first, its members before that are gone
 --   zrange(min, max, offset, count), zcount(min, max)  ZRANGEBYLEX and
@@ -13,13 +13,15 @@
 -- pick(now, mode, specs, n, exclude) → array of at most n choices:
 --   now      ms, 0 ≤ now < 2^47
 --   mode     "oldest" or "listed"
---   specs    array of {line, discipline = "aging" or "epoch", classes = array
---            or false for all, bound = "@counter" or ""}
+--   specs    array of {line, discipline = "aging", "epoch", "strict" or "ratio",
+--            classes = array or false for all, bound = "@counter" or "", rule =
+--            its number among rules (order_rule) in strict and ratio}
 --   exclude  seq that is never taken, 0 = none
 -- A choice is {spec = its index in specs, member = the whole member, place,
 -- seq, id, passed = how many with an earlier place were not taken before it,
 -- compared = lane ‖ place ‖ seq of the judged heads, the winner first, at most
--- 8}. Nothing is written.
+-- 8; where it was charged, class, and debts = what the groups of that class owe
+-- then}. Nothing is written.
 --
 -- Exactness. The largest age/pace is called first. A head keeps age = q·pace + r
 -- with r < pace ≤ 400, and (q, r/pace) is compared: q as it is, r/pace by cross
@@ -33,25 +35,6 @@ do
   local ORDINARY = 20 -- K of the factor 1.0
   local COMPARED = 8
   local GLANCE = 8 -- members that are counted one by one rather than by zcount
-
-  local function earlier(a, b)
-    return a.place < b.place or a.place == b.place and a.seq < b.seq
-  end
-
-  local function stronger(now, a, b)
-    if a.place > now or b.place > now then return earlier(a, b) end
-    if a.q ~= b.q then return a.q > b.q end
-    local ra, rb = a.r * b.pace, b.r * a.pace
-    return ra > rb or ra == rb and a.seq < b.seq
-  end
-
-  -- How each discipline judges two heads of one line. Between the winners of
-  -- lines it is always stronger, with the ordinary pace where a discipline
-  -- does not age by factor.
-  local before = {
-    aging = stronger,
-    epoch = function(_, a, b) return earlier(a, b) end,
-  }
 
   -- load makes the member at o.at the head, stepping over the excluded one; a
   -- lane that is used up has no head. Each time it reads on it reads twice as
@@ -86,7 +69,6 @@ do
   local function runners(now, specs, n, exclude, want, first)
     local race, known = {}, {}
     for i, spec in ipairs(specs) do
-      assert(before[spec.discipline], "no such discipline")
       race[i] = {}
       for _, o in ipairs(i == 1 and first or front(spec, want)) do
         if not known[o.prefix] then
@@ -97,6 +79,7 @@ do
           race[i][#race[i] + 1] = o
         end
       end
+      brief(spec, race[i])
     end
     return race
   end
@@ -104,11 +87,7 @@ do
   local function winner(now, mode, specs, race)
     local best
     for i, own in ipairs(race) do
-      local first
-      local judge = before[specs[i].discipline]
-      for _, o in ipairs(own) do
-        if o.member and (not first or judge(now, o, first)) then first = o end
-      end
+      local first = first_of(now, specs[i], own)
       if first and mode == "listed" then return first end
       if first and (not best or stronger(now, first, best)) then best = first end
     end
@@ -156,7 +135,7 @@ do
   -- alone is the choice where a spec sees one lane only: its first member.
   local function alone(spec, all, exclude)
     local o = all[1]
-    if #all ~= 1 then return end
+    if #all ~= 1 or spec.discipline == "ratio" then return end
     local place, seq = unpack(">I6I6", o.member, #o.prefix + 1)
     if seq == exclude then return end
     return {
@@ -181,6 +160,7 @@ do
         spec = w.spec, member = w.member, place = w.place, seq = w.seq,
         id = sub(w.member, #w.prefix + 13),
         passed = passed(race, w), compared = compared(specs, race, w, mode),
+        class = w.class, debts = charge(now, w),
       }
       if #choices == n then return choices end
       w.at = w.at + 1

@@ -1,7 +1,7 @@
 -- Answer several asks from one snapshot of a partition.
 -- KEYS: the partition's keys (meta.lua). ARGV[1], packed by view.go: epoch,
 --   event (the highest number its process has seen), slots (commit.lua), fields
---   (cells to read), asks (ask.go). ARGV[2], packed: {wall ms or false, seen
+--   (cells to read), rules (that asks name by number), asks (ask.go). ARGV[2], packed: {wall ms or false, seen
 --   (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps, whether the
 --   clock stepped (then that must be written down by tick.lua, and the time asked
@@ -13,6 +13,7 @@ local m = meta(get(STATE, 'm'))
 if asked.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
 if asked.event > m.event or forgot(asked.slots) then return cmsgpack.pack({'behind', m.event}) end
 local stepped = #tick(m, try.wall or micros(), try.seen) > 0
+rules = asked.rules or rules
 local answers = {}
 for i, ask in ipairs(asked.asks) do
   local answer = {}

@@ -1,0 +1,130 @@
+package redisstore
+
+import (
+	"strings"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/order"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// What order_pick.lua calls the disciplines and the modes of a counter.
+var (
+	disciplines = map[order.Discipline]string{order.Aging: "aging", order.Epoch: "epoch", order.Strict: "strict", order.Ratio: "ratio"}
+	modes       = map[order.Mode]string{order.Oldest: "oldest", order.Listed: "listed"}
+)
+
+// ruled reports whether a discipline knows groups. Lines of the others are packed
+// without a rule.
+func ruled(o *store.Ordering) bool {
+	return o.Discipline == order.Strict || o.Discipline == order.Ratio
+}
+
+// sightFields is how many fields packSight writes.
+func sightFields(o *store.Ordering) int {
+	if ruled(o) {
+		return 4
+	}
+	return 3
+}
+
+// packSight writes which lanes of a line are seen, and how it is ordered. The
+// rule is one of rules, named by its number.
+func packSight(p *packer, rules *once, q dengxu.QueueID, o *store.Ordering, classes []string, bound string) {
+	p.fieldText("discipline", disciplines[o.Discipline])
+	p.text("classes")
+	if classes == nil {
+		p.no()
+	} else {
+		p.array(len(classes))
+		for _, class := range classes {
+			p.text(class)
+		}
+	}
+	p.fieldText("bound", bound)
+	if ruled(o) {
+		p.fieldInt("rule", ruleOf(rules, q, o))
+	}
+}
+
+// packMemberGroup writes the group of a member that is ranked in a line with a
+// rule: a field more.
+func packMemberGroup(p *packer, o *store.Ordering, group string) {
+	if ruled(o) {
+		p.fieldText("group", group)
+	}
+}
+
+// memberFields is how many fields packMemberGroup writes.
+func memberFields(o *store.Ordering) int {
+	if ruled(o) {
+		return 1
+	}
+	return 0
+}
+
+// ruleOf is the number of an ordering's rule.
+func ruleOf(rules *once, q dengxu.QueueID, o *store.Ordering) int64 {
+	return rules.index(func(p *packer) { packRule(p, q, o) })
+}
+
+// packRule writes what order_rule.lua knows of the groups: in strict their ranks
+// and the age of who is overdue, in ratio their strides and where the debts are.
+func packRule(p *packer, q dengxu.QueueID, o *store.Ordering) {
+	of, last := ranks(o.Groups)
+	if o.Discipline == order.Ratio {
+		p.fields(4)
+		p.fieldText("owed", strings.TrimSuffix(tallyField(store.OwedTally(q, "", "")), "\x00"))
+		p.fieldInt("day", int64(o.Day))
+		of, last = strides(o.Groups)
+	} else {
+		p.fields(3)
+		p.fieldInt("escalate", o.Escalate)
+	}
+	p.text("of")
+	p.fields(len(of))
+	for i := range o.Groups { // in their order, so that equal rules are packed alike
+		name := o.Groups[i].Name
+		if n, ok := of[name]; ok {
+			p.fieldInt(name, n)
+			delete(of, name)
+		}
+	}
+	p.fieldInt("last", last)
+}
+
+// ranks are those of groups in strict; last is that of all others.
+func ranks(groups []order.Group) (of map[string]int64, last int64) {
+	of = make(map[string]int64, len(groups))
+	for i := range groups {
+		g := &groups[i]
+		if _, known := of[g.Name]; !known {
+			of[g.Name] = int64(g.Rank)
+		}
+		if i == 0 || int64(g.Rank) > last {
+			last = int64(g.Rank)
+		}
+	}
+	return of, last
+}
+
+// strides are what a call costs groups in ratio; last is that of all others.
+func strides(groups []order.Group) (of map[string]int64, last int64) {
+	const most = 20 // order refuses other shares, and counts them as the nearest
+	checked := make([]order.Group, len(groups))
+	for i, g := range groups {
+		g.Share = min(max(g.Share, 1), most)
+		checked[i] = g
+	}
+	round, err := order.Shares(checked)
+	if err != nil {
+		panic(err) // they were made so
+	}
+	of = make(map[string]int64, len(checked))
+	for _, g := range checked {
+		if _, known := of[g.Name]; !known {
+			of[g.Name] = round / int64(g.Share)
+		}
+	}
+	return of, round
+}
