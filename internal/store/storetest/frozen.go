@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -142,10 +143,7 @@ func (f *frozen) rankAt(m order.Member, place int64) int {
 // callAll calls all that the line sees, each from the line without those
 // before it, and counts.
 func (f *frozen) callAll(stand members, line order.Line) map[uint64]int {
-	line.Index, line.Debts = stand, make(order.Debts)
-	for class, debts := range f.debts {
-		line.Debts[class] = debts
-	}
+	line.Index, line.Debts = stand, maps.Clone(f.debts)
 	called := make(map[uint64]int)
 	for {
 		choice := order.Pick(f.now, []order.Line{line}, order.Oldest, 1, 0)

@@ -122,11 +122,12 @@ func (k *kit) keepsShares(calls string) {
 
 func ratioShares(k *kit) {
 	k.joinGroups(40, "ordinary", "vip")
-	var calls string
+	var called []store.Token
 	for n := range 20 {
-		calls += groupsOf(k.commit(ordered(byShares(), 1+n%3)).Tokens)
+		called = append(called, k.commit(ordered(byShares(), 1+n%3)).Tokens...)
 		k.pass(time.Second)
 	}
+	calls := groupsOf(called)
 	k.keepsShares(calls)
 	if len(calls) != 39 {
 		k.t.Errorf("called %d, want 39", len(calls))
@@ -141,8 +142,14 @@ func ratioDebts(k *kit) {
 		group string
 		owed  [2]int64
 	}{
-		{"o", [2]int64{0, 3}}, {"v", [2]int64{1, 3}}, {"v", [2]int64{1, 2}}, {"v", [2]int64{1, 1}},
-		{"o", [2]int64{0, 3}}, {"v", [2]int64{1, 3}}, {"o", [2]int64{0, 3}}, {"o", [2]int64{0, 3}},
+		{"o", [2]int64{0, 3}},
+		{"v", [2]int64{1, 3}},
+		{"v", [2]int64{1, 2}},
+		{"v", [2]int64{1, 1}},
+		{"o", [2]int64{0, 3}},
+		{"v", [2]int64{1, 3}},
+		{"o", [2]int64{0, 3}},
+		{"o", [2]int64{0, 3}},
 	} {
 		if got := k.calls(byShares(), 1); got != want.group {
 			k.t.Fatalf("call %d is of %s, want %s", i+1, got, want.group)
