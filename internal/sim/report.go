@@ -16,7 +16,8 @@ type Report struct {
 
 // PolicyReport is what one policy came to.
 type PolicyReport struct {
-	Name string `json:"name"`
+	Name     string `json:"name"`
+	Counters int    `json:"counters,omitempty"` // that a search found
 	// Utilisation is the share of open time in which counters had somebody; 0 in
 	// a recording, where nobody knows when they were open.
 	Utilisation float64 `json:"utilisation,omitempty"`

@@ -347,3 +347,12 @@ func (s *Scenario) checkCounters() error {
 	}
 	return nil
 }
+
+// patchPolicy is a policy that changes the queue main.
+func patchPolicy(name string, patch any) Policy {
+	text, err := json.Marshal(patch)
+	if err != nil {
+		panic(err) // it is made here
+	}
+	return Policy{Name: name, Queues: map[dengxu.QueueID]json.RawMessage{"main": text}}
+}

@@ -1,0 +1,53 @@
+package sim
+
+import (
+	_ "embed" // the page
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed report.html
+var reportPage string
+
+// page has no functions, no scripts and no addresses: a report is one file that
+// can be mailed.
+var page = template.Must(template.New("report").Parse(reportPage))
+
+// WriteHTML writes the report as one page with pictures, which needs nothing
+// else.
+func (r *Report) WriteHTML(w io.Writer) error {
+	type row struct {
+		Policy, Who string
+		Cells       []string
+		First       bool // of its policy
+	}
+	type policy struct {
+		Name, Note string
+		Warnings   []string
+	}
+	data := struct {
+		Title    string
+		Heads    []string
+		Rows     []row
+		Policies []policy
+		Text     string
+		Plots    []plot
+		Bars     []bars
+		Tries    []string
+	}{
+		Title: r.Heading(), Text: strings.ReplaceAll(r.explained(), "\n", " "), Plots: r.plots(), Bars: r.bars(),
+		Heads: []string{"people", "served", "wait mean", "±", "P50", "P90", "P99", "longest", "gave up", "missed", "passed", "most", "by"},
+	}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		data.Policies = append(data.Policies, policy{p.Name, p.note(), p.Warnings})
+		for n, l := range p.shown() {
+			data.Rows = append(data.Rows, row{p.Name, r.label(&l), l.cells(), n == 0})
+		}
+	}
+	for _, t := range r.Tries {
+		data.Tries = append(data.Tries, t.String())
+	}
+	return page.Execute(w, data)
+}
