@@ -76,7 +76,7 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 		if n > 0 {
 			wish = t.Key.Place
 		}
-		return groupBehind(now, lane, n, wish, &own)
+		return groupBehind(now, lane, n, wish, own)
 	}
 	panic("order: no such discipline")
 }
@@ -84,9 +84,9 @@ func behind(now int64, lane Lane, n int, own Line, tail int64) int64 {
 // groupBehind bisects for the places that have the least rank of at least n,
 // and of these takes the nearest to the one that is wished for. Rank does not
 // fall as place grows.
-func groupBehind(now int64, lane Lane, n int, wish int64, own *Line) int64 {
+func groupBehind(now int64, lane Lane, n int, wish int64, own Line) int64 {
 	rank := func(place int64) int {
-		return Rank(now, Member{Lane: lane, Key: Key{Place: place, Seq: math.MaxUint64}}, *own)
+		return Rank(now, Member{Lane: lane, Key: Key{Place: place, Seq: math.MaxUint64}}, own)
 	}
 	if rank(now) < n {
 		return now
@@ -95,7 +95,7 @@ func groupBehind(now int64, lane Lane, n int, wish int64, own *Line) int64 {
 	least := func(r int) int64 {
 		low, high := max(0, now-maxAge), now+1
 		for low < high {
-			if middle := low + (high-low)/2; middle > now || rank(middle) >= r {
+			if middle := low + (high-low)/2; rank(middle) >= r {
 				high = middle
 			} else {
 				low = middle + 1
@@ -140,7 +140,7 @@ func (p *part) before(now int64, o *part, rule *Rule) bool {
 
 // ahead counts the members of the part's lane that are called before the
 // middle of another.
-func (p *part) ahead(now int64, o *part, line *Line) int {
+func (p *part) ahead(now int64, o *part, line Line) int {
 	switch {
 	case line.Rule.Discipline != Ratio:
 		return ahead(now, o.middle, p.lane, line)
@@ -154,16 +154,16 @@ func (p *part) ahead(now int64, o *part, line *Line) int {
 // lanes at once by the weighted median of their middles, which drops at least
 // a quarter of what is left at a step: O(lanes·log²members).
 func nth(now int64, n int, line Line) Member {
-	parts := split(&line)
+	parts := split(line)
+	live, counts := make([]*part, 0, len(parts)), make([]int, len(parts))
 	for {
-		pivot := median(now, parts, &line)
+		pivot := median(now, parts, live, line)
 		if pivot == nil {
 			panic("order: an index whose counts do not agree")
 		}
-		counts := make([]int, len(parts))
 		rank := 0
 		for i := range parts {
-			counts[i] = parts[i].ahead(now, pivot, &line)
+			counts[i] = parts[i].ahead(now, pivot, line)
 			rank += counts[i]
 		}
 		if rank == n-1 {
@@ -184,7 +184,7 @@ func nth(now int64, n int, line Line) Member {
 }
 
 // split is the whole line in parts.
-func split(line *Line) []part {
+func split(line Line) []part {
 	var parts []part
 	var b books
 	if line.Rule.Discipline == Ratio {
@@ -205,9 +205,8 @@ func split(line *Line) []part {
 
 // median is the part whose middle is chosen so that about half of all
 // candidates lie in parts whose middle is not behind it, and half in those not
-// before it. It is nil when no candidate is left.
-func median(now int64, parts []part, line *Line) *part {
-	var live []*part
+// before it. It is nil when no candidate is left. live is room for all parts.
+func median(now int64, parts []part, live []*part, line Line) *part {
 	total := 0
 	for i := range parts {
 		p := &parts[i]

@@ -333,10 +333,9 @@ func TestAfterAsksByLanes(t *testing.T) {
 }
 
 func BenchmarkAfter(b *testing.B) {
-	index, all := longLine(12, 5000)
-	line := order.Line{Index: index}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		order.After(longNow, all[0], 1+i*7919%len(all), line, 0, 0)
-	}
+	eachBench(b, func(b *testing.B, line order.Line, all []order.Member) {
+		for i := 0; b.Loop(); i++ {
+			order.After(longNow, all[0], 1+i*7919%len(all), line, 0, 0)
+		}
+	})
 }

@@ -85,13 +85,13 @@ func newRace(lines []Line, exclude uint64) *race {
 		}
 		// An index promises no order; sorted, Compared is the same in every store.
 		slices.SortFunc(r.runners[i], func(a, b runner) int { return a.head.Lane.Compare(b.head.Lane) })
-		brief(&lines[i], r.runners[i])
+		brief(line, r.runners[i])
 	}
 	return r
 }
 
 // brief tells the sorted runners of a line what its rule says of their groups.
-func brief(line *Line, runners []runner) {
+func brief(line Line, runners []runner) {
 	switch line.Rule.Discipline {
 	case Strict:
 		for i := range runners {

@@ -226,10 +226,10 @@ func TestPickAsksByLanes(t *testing.T) {
 }
 
 func BenchmarkPick(b *testing.B) {
-	index, _ := longLine(12, 5000)
-	lines := []order.Line{{Index: index}}
-	b.ReportAllocs()
-	for b.Loop() {
-		order.Pick(longNow, lines, order.Oldest, 1, 0)
-	}
+	eachBench(b, func(b *testing.B, line order.Line, _ []order.Member) {
+		lines := []order.Line{line}
+		for b.Loop() {
+			order.Pick(longNow, lines, order.Oldest, 1, 0)
+		}
+	})
 }

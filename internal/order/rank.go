@@ -9,25 +9,25 @@ package order
 // must be those of now.
 func Rank(now int64, m Member, line Line) int {
 	if line.Rule.Discipline == Ratio {
-		return ratioRank(now, m, &line)
+		return ratioRank(now, m, line)
 	}
 	rank := 0
 	for lane := range line.Index.Lanes() {
-		if competes(m, lane, &line) {
-			rank += ahead(now, m, lane, &line)
+		if competes(m, lane, line) {
+			rank += ahead(now, m, lane, line)
 		}
 	}
 	return rank
 }
 
 // competes reports whether a lane's members count in m's rank.
-func competes(m Member, lane Lane, line *Line) bool {
+func competes(m Member, lane Lane, line Line) bool {
 	return lane.Class == m.Lane.Class || line.Sees(lane)
 }
 
 // ahead counts the members of one lane that are called before m, in all
 // disciplines but ratio. In m's own lane these are the ones with a smaller key.
-func ahead(now int64, m Member, lane Lane, line *Line) int {
+func ahead(now int64, m Member, lane Lane, line Line) int {
 	switch line.Rule.Discipline {
 	case Aging:
 		return agingAhead(now, m, lane, line.Index)
@@ -58,7 +58,7 @@ func agingAhead(now int64, m Member, lane Lane, index Index) int {
 
 // strictAhead: the future and the overdue go by key alone. Of a better tier all
 // that are not in the future are ahead, of a worse one only the overdue.
-func strictAhead(now int64, m Member, lane Lane, line *Line) int {
+func strictAhead(now int64, m Member, lane Lane, line Line) int {
 	bound := m.Key
 	if age := now - m.Key.Place; age >= 0 && age < line.Rule.Escalate {
 		mine, theirs := line.Rule.rank(m.Lane.Group), line.Rule.rank(lane.Group)

@@ -112,10 +112,9 @@ func longLine(lanes, each int) (*sliceIndex, []order.Member) {
 }
 
 func BenchmarkRank(b *testing.B) {
-	index, members := longLine(12, 5000)
-	line := order.Line{Index: index}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		order.Rank(longNow, members[i%len(members)], line)
-	}
+	eachBench(b, func(b *testing.B, line order.Line, all []order.Member) {
+		for i := 0; b.Loop(); i++ {
+			order.Rank(longNow, all[i%len(all)], line)
+		}
+	})
 }

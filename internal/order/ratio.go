@@ -14,13 +14,13 @@ import (
 
 // books are the debts of a ratio line, as the rule of today reads them.
 type books struct {
-	rule  *Rule
+	rule  Rule
 	debts Debts
 	round int64
 }
 
-func newBooks(line *Line) books {
-	return books{rule: &line.Rule, debts: line.Debts, round: line.Rule.round()}
+func newBooks(line Line) books {
+	return books{rule: line.Rule, debts: line.Debts, round: line.Rule.round()}
 }
 
 // owes is what a group owes and what a call of it costs. A debt is at most one
@@ -60,7 +60,7 @@ func (a *account) ahead(now, v int64, key Key, index Index) int {
 }
 
 // ratioRank is Rank in a ratio line.
-func ratioRank(now int64, m Member, line *Line) int {
+func ratioRank(now int64, m Member, line Line) int {
 	if m.Key.Place > now {
 		// All that are not in the future are called first, whatever is owed.
 		rank := 0
@@ -95,7 +95,7 @@ func ratioRank(now int64, m Member, line *Line) int {
 
 // accounts are those of m's class without m's own lane, and those of the other
 // classes that compete with it, class by class.
-func (b *books) accounts(m Member, line *Line) (own, others []account) {
+func (b *books) accounts(m Member, line Line) (own, others []account) {
 	for lane := range line.Index.Lanes() {
 		switch {
 		case lane == m.Lane || !competes(m, lane, line):

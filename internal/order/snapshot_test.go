@@ -125,10 +125,12 @@ func randomAge(r *rand.Rand, k int, unit int64) int64 {
 	return age
 }
 
-// snapshots is how many snapshots a test judges: DENGXU_TORTURE=1 asks for the
-// long run.
+// torture reports whether the long run is asked for.
+func torture() bool { return os.Getenv("DENGXU_TORTURE") == "1" }
+
+// snapshots is how many snapshots a test judges.
 func snapshots() int {
-	if os.Getenv("DENGXU_TORTURE") == "1" {
+	if torture() {
 		return 100_000
 	}
 	return 6_000
