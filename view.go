@@ -78,44 +78,6 @@ type List[T any] struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-// LaneAhead is how many tokens of one lane are ahead.
-type LaneAhead struct {
-	Class  string  `json:"class,omitempty"`
-	Group  string  `json:"group,omitempty"`
-	Factor float64 `json:"factor,omitempty"`
-	Ahead  int     `json:"ahead"`
-}
-
-// LaneHead is the head of a lane as it was when a call compared it.
-type LaneHead struct {
-	Class  string    `json:"class,omitempty"`
-	Group  string    `json:"group,omitempty"`
-	Factor float64   `json:"factor,omitempty"`
-	Place  time.Time `json:"place"`
-}
-
-// Explanation says why a token stands where it stands, or why it was called.
-type Explanation struct {
-	TokenID          TokenID           `json:"token_id"`
-	Number           string            `json:"number"`
-	State            State             `json:"state"`
-	Ordering         string            `json:"ordering"`
-	Formula          string            `json:"formula"`
-	Class            string            `json:"class,omitempty"`
-	PriorityGroup    string            `json:"priority_group"`
-	Factor           float64           `json:"factor"`
-	Clipped          bool              `json:"clipped" doc:"the factor was clipped by min_factor or max_overtake, or took the nearest lane"`
-	HeadStartSeconds float64           `json:"head_start_seconds"`
-	JoinedAt         time.Time         `json:"joined_at"`
-	Place            time.Time         `json:"place"`
-	Rank             *int              `json:"rank"`
-	Ahead            []LaneAhead       `json:"ahead,omitempty" doc:"waiting: who is ahead, by lane"`
-	Compared         []LaneHead        `json:"compared,omitempty" doc:"called: the lane heads that were judged, the own first"`
-	Passed           int               `json:"passed" doc:"called: how many with an earlier place it passed; waiting: how many at least passed it"`
-	Text             map[string]string `json:"text" doc:"sentences by language: en, zh-CN"`
-	AsOf             time.Time         `json:"as_of"`
-}
-
 // History is every interval that a token has been through that its record keeps.
 type History struct {
 	TokenID TokenID `json:"token_id"`

@@ -193,7 +193,7 @@ func TestTransferKeepsNumberAndPlace(t *testing.T) {
 	}
 	r.refuse(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "main"}, dengxu.Closed, "closed")
 	r.refuse(dengxu.VerbUndo, a.ID, dengxu.VerbRequest{}, dengxu.Conflict, "no_room") // the counter has C001 now
-	r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card"}) // for any counter again
+	r.do(dengxu.VerbTransfer, a.ID, dengxu.VerbRequest{QueueID: "card"})              // for any counter again
 	r.clean()
 }
 

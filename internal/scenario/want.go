@@ -276,7 +276,8 @@ func text(v any) string {
 // none is how stories write that something is absent, empty or null.
 const none = "none"
 
-// lookup finds a field by its path. A state's name finds how many are in it.
+// lookup finds a field by its path, in which a number is a place in a list. A
+// state's name finds how many are in it.
 func lookup(all map[string]any, path string) any {
 	if counts, ok := all["counts"].(map[string]any); ok && dengxu.State(path).Valid() {
 		if n, ok := counts[path]; ok {
@@ -286,11 +287,18 @@ func lookup(all map[string]any, path string) any {
 	}
 	var at any = all
 	for part := range strings.SplitSeq(path, ".") {
-		inside, ok := at.(map[string]any)
-		if !ok {
+		switch inside := at.(type) {
+		case map[string]any:
+			at = inside[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(inside) {
+				return nil
+			}
+			at = inside[i]
+		default:
 			return nil
 		}
-		at = inside[part]
 	}
 	return at
 }

@@ -3,6 +3,8 @@
 
 site hall
 queue main
+queue lab
+  prefix: L
 counter 1
   queues: [main]
 
@@ -11,7 +13,8 @@ call 1 → ann
 start ann
 hold ann
 resume ann
-transfer ann to=main place=tail
+transfer ann to=main place=tail → refused invalid field=queue_id
+transfer ann to=lab place=tail
 cancel ann by=holder
 expect event joined ann number=A001 queue=main state=waiting version=1
 # The first call opens the counter.
@@ -20,5 +23,5 @@ expect event called ann counter=1 state=calling version=2
 expect event started ann version=3
 expect event held ann version=4
 expect event resumed ann version=5
-expect event transferred ann version=6
+expect event transferred ann version=6 queue=lab
 expect event cancelled ann version=7 actor=holder
