@@ -22,7 +22,7 @@ func TestAuditFinds(t *testing.T) {
 			}
 		},
 		"holders":  func(s *part) { clear(s.index.holders) },
-		"counters": func(s *part) { s.index.counters["desk"]["t2"] = false },
+		"counters": func(s *part) { s.index.counters["desk"][0].fills = false },
 		"persons":  func(s *part) { delete(s.index.persons, store.Person{Site: "north", Business: "ann"}) },
 		"due":      func(s *part) { s.index.due.insert(store.DueEntry{At: 1, Doc: store.DocKey{Kind: "queue", ID: "x"}}) },
 		"events":   func(s *part) { s.events[1].Number++ },

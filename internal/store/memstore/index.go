@@ -3,6 +3,7 @@ package memstore
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -14,9 +15,16 @@ type index struct {
 	arrivals sorted[arrival]
 	lines    map[store.LineKey]*line
 	holders  map[store.HolderKey]dengxu.TokenID
-	counters map[dengxu.CounterID]map[dengxu.TokenID]bool // value: fills a place
-	persons  map[store.Person]map[dengxu.TokenID]bool
+	counters map[dengxu.CounterID][]listed
+	persons  map[store.Person][]listed
 	due      sorted[store.DueEntry]
+}
+
+// listed is a token in a short list without order. Nearly all are of one token,
+// and each change of a record rewrites them: a map would cost more than it finds.
+type listed struct {
+	id    dengxu.TokenID
+	fills bool // a place at a counter
 }
 
 type arrival struct {
@@ -29,8 +37,8 @@ func newIndex() *index {
 		arrivals: sorted[arrival]{compare: func(a, b arrival) int { return cmp.Compare(a.number, b.number) }},
 		lines:    make(map[store.LineKey]*line),
 		holders:  make(map[store.HolderKey]dengxu.TokenID),
-		counters: make(map[dengxu.CounterID]map[dengxu.TokenID]bool),
-		persons:  make(map[store.Person]map[dengxu.TokenID]bool),
+		counters: make(map[dengxu.CounterID][]listed),
+		persons:  make(map[store.Person][]listed),
 		due:      sorted[store.DueEntry]{compare: store.DueEntry.Compare},
 	}
 }
@@ -52,10 +60,10 @@ func (x *index) add(t *store.Token) {
 		x.holders[ix.Holder] = t.ID
 	}
 	if ix.Counter != "" {
-		enlist(x.counters, ix.Counter, t.ID, ix.Busy)
+		enlist(x.counters, ix.Counter, listed{t.ID, ix.Busy})
 	}
 	if ix.Person != "" {
-		enlist(x.persons, store.Person{Site: t.Site, Business: ix.Person}, t.ID, true)
+		enlist(x.persons, store.Person{Site: t.Site, Business: ix.Person}, listed{id: t.ID})
 	}
 	if ix.Due != 0 {
 		x.due.insert(store.DueEntry{At: ix.Due, Token: t.ID})
@@ -108,17 +116,15 @@ func (x *index) dropDoc(d *store.Doc) {
 	}
 }
 
-func enlist[K comparable](lists map[K]map[dengxu.TokenID]bool, k K, id dengxu.TokenID, v bool) {
-	if lists[k] == nil {
-		lists[k] = make(map[dengxu.TokenID]bool)
-	}
-	lists[k][id] = v
-}
+func enlist[K comparable](lists map[K][]listed, k K, l listed) { lists[k] = append(lists[k], l) }
 
-func delist[K comparable](lists map[K]map[dengxu.TokenID]bool, k K, id dengxu.TokenID) {
-	if delete(lists[k], id); len(lists[k]) == 0 {
+func delist[K comparable](lists map[K][]listed, k K, id dengxu.TokenID) {
+	left := slices.DeleteFunc(lists[k], func(l listed) bool { return l.id == id })
+	if len(left) == 0 {
 		delete(lists, k)
+		return
 	}
+	lists[k] = left
 }
 
 // line is the line of a key, also when nobody is in it.
@@ -132,8 +138,8 @@ func (x *index) line(k store.LineKey) *line {
 // busy is how many places are filled at a counter.
 func (x *index) busy(c dengxu.CounterID) int {
 	n := 0
-	for _, fills := range x.counters[c] {
-		if fills {
+	for _, l := range x.counters[c] {
+		if l.fills {
 			n++
 		}
 	}
@@ -162,14 +168,14 @@ func (x *index) entries() map[string][]string {
 	for k, id := range x.holders {
 		put("holders", "%v: %s", k, id.Mask())
 	}
-	for k, ids := range x.counters {
-		for id, busy := range ids {
-			put("counters", "%s: %s busy %t", k, id.Mask(), busy)
+	for k, list := range x.counters {
+		for _, l := range list {
+			put("counters", "%s: %s busy %t", k, l.id.Mask(), l.fills)
 		}
 	}
-	for k, ids := range x.persons {
-		for id := range ids {
-			put("persons", "%v: %s", k, id.Mask())
+	for k, list := range x.persons {
+		for _, l := range list {
+			put("persons", "%v: %s", k, l.id.Mask())
 		}
 	}
 	for i, d := range x.due.items {

@@ -115,7 +115,10 @@ func (s *part) carryOut(e *ledger.Effects) {
 		}
 	}
 	for i := range e.Tokens {
-		after := new(e.Tokens[i].After.Clone())
+		// The effects stay with the store: their records are never changed, and
+		// Commit answers copies. They must not keep the records before them.
+		after := &e.Tokens[i].After
+		e.Tokens[i].Before = nil
 		if e.Tokens[i].Archived {
 			s.index.unlist(after)
 			delete(s.tokens, after.ID)

@@ -67,13 +67,20 @@ func (s *part) viewDoc(k store.DocKey) *store.Doc {
 	return nil
 }
 
-// sorted are copies of records, by a number and then by arrival.
-func (s *part) sorted(ids map[dengxu.TokenID]bool, by func(*store.Token) uint64) []store.Token {
-	found := s.known(slices.Collect(maps.Keys(ids)))
-	slices.SortFunc(found, func(a, b store.Token) int {
-		return cmp.Or(cmp.Compare(by(&a), by(&b)), cmp.Compare(a.Arrival, b.Arrival))
+// sorted are copies of live records, by a number and then by arrival.
+func (s *part) sorted(list []listed, by func(*store.Token) uint64) []store.Token {
+	found := make([]*store.Token, len(list))
+	for i, l := range list {
+		found[i] = s.tokens[l.id]
+	}
+	slices.SortFunc(found, func(a, b *store.Token) int {
+		return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a.Arrival, b.Arrival))
 	})
-	return found
+	var copies []store.Token
+	for _, t := range found {
+		copies = append(copies, t.Clone())
+	}
+	return copies
 }
 
 func (s *part) viewLine(k store.LineKey) store.LineView {
