@@ -303,6 +303,7 @@ func (q *queue) warnings() (warnings []string) {
 			}
 		}
 	}
+	warnings = append(warnings, q.ruleWarnings()...)
 	for _, other := range q.site.queues {
 		if label := q.sharesLabels(other); label != "" {
 			warnings = append(warnings, fmt.Sprintf("queue %s prints the prefix %q too, in another series: numbers may look the same", other.id, label))

@@ -296,6 +296,22 @@ func (s *server) deleteKey(c *call, p *keyChange, _ *nothing) (*nothing, error) 
 	return nil, s.engine.DeleteKey(c.ctx, c.by(), p.KeyID, match)
 }
 
+func (s *server) testRules(c *call, p *QueuePath, b *dengxu.RulesTest) (*dengxu.RulesTested, error) {
+	tested, err := s.engine.TestRules(c.ctx, c.by(), p.QueueID, *b)
+	if err != nil {
+		return nil, err
+	}
+	return &tested, nil
+}
+
+func (s *server) reapplyRules(c *call, p *QueuePath, _ *nothing) (*dengxu.RulesReapplied, error) {
+	done, err := s.engine.ReapplyRules(c.ctx, c.by(), p.QueueID)
+	if err != nil {
+		return nil, err
+	}
+	return &done, nil
+}
+
 // doorAction moves a queue's door by hand.
 func doorAction(action string) func(*server, *call, *QueuePath, *dengxu.DoorRequest) (*dengxu.QueueView, error) {
 	return func(s *server, c *call, p *QueuePath, b *dengxu.DoorRequest) (*dengxu.QueueView, error) {

@@ -72,7 +72,7 @@ const (
 // that names them.
 func routes() []route {
 	var all []route
-	for _, part := range [][]route{lineRoutes(), serveRoutes(), readRoutes(), manageRoutes(), systemRoutes()} {
+	for _, part := range [][]route{lineRoutes(), serveRoutes(), readRoutes(), manageRoutes(), ruleRoutes(), systemRoutes()} {
 		all = append(all, part...)
 	}
 	return all
@@ -213,6 +213,21 @@ func manageRoutes() []route {
 			})
 	}
 	return all
+}
+
+// ruleRoutes are what is done with a queue's rules beside saving them.
+func ruleRoutes() []route {
+	return []route{
+		{
+			method: post, path: "/queue/{queue_id}/rules/test", id: "test-rules", tag: tagManage, summary: "what a queue's rules, or others, make of example holders",
+			notes: "Nobody joins and nothing is changed.", roles: staff, scope: onQueue, mutates: true, bind: op((*server).testRules),
+		},
+		{
+			method: post, path: "/queue/{queue_id}/rules/reapply", id: "reapply-rules", tag: tagManage, summary: "judge those who wait by the present rules",
+			notes: "Needs the right move. They get the factor, class and lane that they would have had; places, head starts and numbers stay. A change of rules alone moves nobody.",
+			roles: staff, scope: onQueue, mutates: true, bind: op((*server).reapplyRules),
+		},
+	}
 }
 
 func systemRoutes() []route {

@@ -63,6 +63,9 @@ var samples = map[string]sample{
 	"put-key":        {path: "/key/kiosk-hall", body: `{"role":"kiosk"}`, match: true},
 	"delete-key":     {path: "/key/kiosk-hall", match: true},
 
+	"test-rules":    {path: "/queue/main/rules/test", body: `{"holders":[{"party_size":2}]}`},
+	"reapply-rules": {path: "/queue/main/rules/reapply"},
+
 	"open-queue":    {path: "/queue/main/open", body: `{}`},
 	"pause-queue":   {path: "/queue/main/pause", body: `{"reason":"lunch"}`},
 	"close-queue":   {path: "/queue/main/close", body: `{}`},
