@@ -26,7 +26,8 @@ type QueueView struct {
 	JoinsToday int64         `json:"joins_today"`
 	LastCalled *Called       `json:"last_called,omitempty"`
 	AsOf       time.Time     `json:"as_of"`
-	Warnings   []string      `json:"warnings,omitempty"`
+	Fairness   []string      `json:"fairness,omitempty" doc:"how far one group may pass another"`
+	Warnings   []string      `json:"warnings,omitempty" doc:"what the settings could do that was perhaps not meant"`
 }
 
 // CounterView is a counter's settings in force, its state and its tokens.

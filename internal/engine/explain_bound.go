@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dengxu/dengxu"
@@ -131,54 +130,31 @@ type fast struct {
 	headStart int64
 }
 
-// fastest are the queue's groups as a bound has to count with them.
-func (q *queue) fastest() (all []fast) {
+// byGroups is how fast the groups are by themselves.
+func (q *queue) byGroups() (all []fast) {
 	for _, name := range sortedKeys(q.groups) {
 		all = append(all, fast{name, q.groups[name].factor, q.groups[name].headStart})
 	}
 	return all
 }
 
-// fairness says, in words, how far one group may pass another.
-func (q *queue) fairness() (words []string) {
-	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
-	switch q.rule.Discipline {
-	case order.Strict:
-		say("in a class, groups of a better rank go first until somebody has stood %s; from then on the oldest goes first, whatever its rank", spanText(q.rule.Escalate))
-	case order.Ratio:
-		all := 0
-		for _, g := range q.rule.Groups {
-			all += g.Share
-		}
-		for _, g := range q.rule.Groups {
-			say("while all groups of a class wait, %s gets %d of %d calls", g.Name, g.Share, all)
-		}
-	case order.Epoch:
-		for _, f := range q.fastest() {
-			if f.factor != 1000 {
-				say("who joins at x after the start of the day as %s stands where somebody of factor 1 stands who joins at %.4g·x", f.name, decimal(f.factor))
-			}
-		}
-	case order.Aging:
-		words = q.fairAging()
-	}
-	return words
-}
-
-// fairAging says it for each pair of groups of which one can pass the other.
-func (q *queue) fairAging() (words []string) {
-	for _, a := range q.fastest() {
-		for _, b := range q.fastest() {
-			if a.name == b.name || a.factor >= b.factor && a.headStart <= b.headStart {
-				continue
-			}
-			heads := ""
-			if a.headStart != 0 || b.headStart != 0 {
-				heads = ", head starts counted as waiting"
-			}
-			words = append(words, fmt.Sprintf("%s passes %s only while that one has waited less than %.4g times as long%s",
-				a.name, b.name, float64(b.factor)/float64(a.factor), heads))
+// fastest are the groups, by themselves and with all rules that favour: what a
+// bound has to count with.
+func (q *queue) fastest() (all []fast) {
+	all = q.byGroups()
+	down, head := int32(0), int64(0)
+	for _, x := range q.rules.Effects() {
+		down += min(x.Delta, 0)
+		if x.HeadStart != nil {
+			head = max(head, x.HeadStart.Milliseconds())
 		}
 	}
-	return words
+	if down == 0 && head == 0 {
+		return all
+	}
+	for _, name := range sortedKeys(q.groups) {
+		factor, _ := q.factor(name, down)
+		all = append(all, fast{"", factor, max(head, q.groups[name].headStart)})
+	}
+	return all
 }

@@ -189,7 +189,7 @@ func (e *Engine) queueView(q *queue, line store.LineView, joins, now int64) deng
 		ID: q.id, Version: q.version, Queue: q.set,
 		Door: q.state.Door, DoorReason: q.state.Reason, DoorUntil: at(q.doorUntil(now)),
 		Counts: counts, JoinsToday: joins, LastCalled: e.lastCalled(q.id),
-		AsOf: at(now), Warnings: q.warnings(),
+		AsOf: at(now), Fairness: q.fairness(), Warnings: q.warnings(),
 	}
 }
 
@@ -296,13 +296,7 @@ func (q *queue) warnings() (warnings []string) {
 	if q.set.OnLastNumber == "wrap" && q.set.LastNumber != nil {
 		warnings = append(warnings, fmt.Sprintf("after number %d the series starts again, so a number may be given twice a day", *q.set.LastNumber))
 	}
-	if q.set.MaxOvertake > 0 {
-		for _, name := range sortedKeys(q.groups) {
-			if q.groups[name].headStart > 0 {
-				warnings = append(warnings, fmt.Sprintf("the head start of group %s escapes max_overtake, which bounds factors only", name))
-			}
-		}
-	}
+	warnings = append(warnings, q.orderWarnings()...)
 	warnings = append(warnings, q.ruleWarnings()...)
 	for _, other := range q.site.queues {
 		if label := q.sharesLabels(other); label != "" {
@@ -348,8 +342,12 @@ func (c *counter) warnings() (warnings []string) {
 	return warnings
 }
 
-// largest is the largest factor of the queue's groups.
+// largest is the largest factor of the queue's groups; 1 where factors play no
+// part.
 func (q *queue) largest() (factor int32) {
+	if q.byGroup() {
+		return 1000
+	}
 	for _, g := range q.groups {
 		factor = max(factor, g.factor)
 	}
