@@ -46,6 +46,11 @@ func Check(p store.Partition, b *store.Batch) error {
 			return fmt.Errorf("ledger: rank of token %d of %d", ask.Token, len(b.Tokens))
 		}
 	}
+	return checkCounts(b)
+}
+
+// checkCounts is about tallies and marks.
+func checkCounts(b *store.Batch) error {
 	for _, add := range b.Tallies {
 		if store.IsOwed(add.Key.Name) {
 			return fmt.Errorf("ledger: batch adds to what is owed, %q", add.Key.Name)

@@ -68,7 +68,7 @@ func (g *generator) step() step {
 		return step{what: "wall jumps", given: d, move: func(c *Clock) { c.JumpWall(d) }}
 	case n < 65:
 		return commitStep(g.batch())
-	case n < 82:
+	case n < 80:
 		return viewStep(g.ask())
 	case n < 85:
 		return frozenStep(g.frozen())
