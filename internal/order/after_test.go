@@ -333,9 +333,7 @@ func TestAfterAsksByLanes(t *testing.T) {
 }
 
 func BenchmarkAfter(b *testing.B) {
-	eachBench(b, func(b *testing.B, line order.Line, all []order.Member) {
-		for i := 0; b.Loop(); i++ {
-			order.After(longNow, all[0], 1+i*7919%len(all), line, 0, 0)
-		}
+	eachBench(b, func(line order.Line, all []order.Member, i int) {
+		order.After(longNow, all[0], 1+i*7919%len(all), line, 0, 0)
 	})
 }

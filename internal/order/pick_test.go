@@ -226,10 +226,7 @@ func TestPickAsksByLanes(t *testing.T) {
 }
 
 func BenchmarkPick(b *testing.B) {
-	eachBench(b, func(b *testing.B, line order.Line, _ []order.Member) {
-		lines := []order.Line{line}
-		for b.Loop() {
-			order.Pick(longNow, lines, order.Oldest, 1, 0)
-		}
+	eachBench(b, func(line order.Line, _ []order.Member, _ int) {
+		order.Pick(longNow, []order.Line{line}, order.Oldest, 1, 0)
 	})
 }

@@ -112,9 +112,7 @@ func longLine(lanes, each int) (*sliceIndex, []order.Member) {
 }
 
 func BenchmarkRank(b *testing.B) {
-	eachBench(b, func(b *testing.B, line order.Line, all []order.Member) {
-		for i := 0; b.Loop(); i++ {
-			order.Rank(longNow, all[i%len(all)], line)
-		}
+	eachBench(b, func(line order.Line, all []order.Member, i int) {
+		order.Rank(longNow, all[i%len(all)], line)
 	})
 }
