@@ -91,7 +91,7 @@ var arrows = []arrow{
 		from: "cmd/dengxu",
 		to: []string{
 			".", "client", "internal/app", "internal/backup", "internal/ctl", "internal/place", "internal/recording", "internal/replay",
-			"internal/store", "internal/strictyaml",
+			"internal/sim", "internal/store", "internal/strictyaml",
 		},
 		outside: []string{"github.com/alecthomas/kong"},
 	},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/engine"
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/memstore"
 )
@@ -31,11 +30,13 @@ type hall struct {
 	warnings []string
 }
 
-// queue is what the simulator knows of a queue's settings, to hold calls
-// against what they promise.
+// queue is what the simulator knows of a queue's settings, to hold calls against
+// what they promise.
 type queue struct {
-	id   dengxu.QueueID
-	rule order.Rule
+	id       dengxu.QueueID
+	ordering string
+	escalate int64 // ms; strict
+	groups   map[string]dengxu.Group
 }
 
 // seen is a store that shows every commit to a run, which says in turn what is
@@ -84,7 +85,7 @@ func (p *plan) newHall(ctx context.Context, policy *Policy, desks []desk, by *ru
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Queues)) {
 		if err := h.addQueue(ctx, id, p.Queues[id], policy, p.timeouts(id)); err != nil {
-			return nil, fmt.Errorf("queue %s under policy %q: %w", id, policy.Name, err)
+			return nil, fmt.Errorf("queue %s: %w", id, err)
 		}
 	}
 	for i := range desks {
@@ -116,19 +117,15 @@ func (h *hall) addQueue(ctx context.Context, id dengxu.QueueID, set dengxu.Queue
 	for _, w := range view.Warnings {
 		h.warnings = append(h.warnings, fmt.Sprintf("%s: %v", id, w))
 	}
-	h.queues = append(h.queues, queue{id: id, rule: ruleOf(&view.Queue)})
+	q := queue{id: id, ordering: view.Ordering, groups: view.Groups}
+	if view.EscalateAfterSeconds != nil {
+		q.escalate = int64(*view.EscalateAfterSeconds * 1000)
+	}
+	h.queues = append(h.queues, q)
 	if timeouts && view.OnCallTimeout != "miss" {
 		return wrong("on_call_timeout", "nobody would notice that somebody does not come: say miss, or no_show.operator_after_seconds in the streams")
 	}
 	return nil
-}
-
-// ruleOf is how settings, defaults filled in, say that a queue is ordered.
-func ruleOf(set *dengxu.Queue) order.Rule {
-	if set.Ordering == "epoch" {
-		return order.Rule{Discipline: order.Epoch}
-	}
-	return order.Rule{Discipline: order.Aging}
 }
 
 // desk is a counter as the simulator knows it. Those of a recording are never

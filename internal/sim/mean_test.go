@@ -28,6 +28,9 @@ func scenarioOf(c, customers int, streams ...stream) *Scenario {
 	s := &Scenario{Customers: customers, Runs: 1, Counters: []Counters{{Count: &c}}}
 	for _, st := range streams {
 		q.Groups[st.group] = st.set
+		if st.set.Rank != nil {
+			q.Ordering, q.EscalateAfterSeconds = "strict", new(2_592_000.0)
+		}
 		s.Streams = append(s.Streams, Stream{
 			Group: st.group, Arrivals: Arrivals{PerHour: st.rate * 3_600_000 / unit}, Service: st.service,
 		})
@@ -37,6 +40,9 @@ func scenarioOf(c, customers int, streams ...stream) *Scenario {
 }
 
 func factor(f float64) dengxu.Group { return dengxu.Group{Factor: &f} }
+
+// rank is a group of ordering strict, in which nobody is ever overdue.
+func rank(n int) dengxu.Group { return dengxu.Group{Rank: &n} }
 
 func ahead(seconds float64) dengxu.Group { return dengxu.Group{HeadStartSeconds: seconds} }
 
@@ -232,9 +238,8 @@ func TestMeansOfLinearPriority(t *testing.T) {
 			streams: []stream{{"low", 1.2, e, factor(1)}, {"high", 1.2, e, factor(.25)}},
 		},
 		{
-			// 200 is the largest ratio of factors; what is left of the limit is in the formula.
-			name: "strict limit", c: 1, want: linearMMC(1, []float64{.45, .45}, []float64{1, 200}), control: "fifo", known: 9,
-			streams: []stream{{"low", .45, e, factor(10)}, {"high", .45, e, factor(.05)}},
+			name: "strict", c: 1, want: []float64{16.363636, 1.636364}, control: "fifo", known: 9,
+			streams: []stream{{"low", .45, e, rank(1)}, {"high", .45, e, rank(0)}},
 		},
 	} {
 		hold(t, &f)

@@ -48,7 +48,6 @@ type stay struct {
 	version  uint64
 	state    dengxu.State
 	part     int16 // of run.parts, while waiting
-	lane     int16 // of the part's lanes
 	due      int64 // when the engine's timer will look at them; ms of the run
 	listed   int16 // part in which they stand since they came, from 1; 0 = none
 	position int32 // in the part's passes
@@ -60,7 +59,23 @@ type stay struct {
 // play plays one run of one policy to its end, or to the first call that breaks
 // what the ordering promises.
 func (p *plan) play(ctx context.Context, policy *Policy, n int, told func(people int)) (*measures, error) {
-	r := &run{plan: p, base: p.start.UnixMilli(), people: p.people(n), desks: p.desksOf(n), slots: p.slots(n), byCounter: make(map[dengxu.CounterID]int), joining: nobody, called: nobody, told: told}
+	r, err := p.begin(ctx, policy, n, told)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.playAll(ctx); err != nil {
+		return nil, fmt.Errorf("%s after the beginning: %w", r.at(), err)
+	}
+	r.end()
+	return r.m, r.hall.store.Close()
+}
+
+// begin draws the people of a run and makes its hall.
+func (p *plan) begin(ctx context.Context, policy *Policy, n int, told func(people int)) (*run, error) {
+	r := &run{
+		plan: p, base: p.start.UnixMilli(), people: p.people(n), desks: p.desksOf(n), slots: p.slots(n),
+		byCounter: make(map[dengxu.CounterID]int), joining: nobody, called: nobody, told: told,
+	}
 	r.stays = make([]stay, len(r.people))
 	r.byArrival = make([]int32, 1, len(r.people)+1)
 	r.m = newMeasures(p, r.people)
@@ -73,11 +88,7 @@ func (p *plan) play(ctx context.Context, policy *Policy, n int, told func(people
 		return nil, err
 	}
 	r.m.warnings = r.hall.warnings
-	if err := r.playAll(ctx); err != nil {
-		return nil, fmt.Errorf("%s after the beginning: %w", r.at(), err)
-	}
-	r.end()
-	return r.m, r.hall.store.Close()
+	return r, nil
 }
 
 // at is the time of the run, in words.
@@ -205,6 +216,9 @@ func (r *run) silent(p *person) bool {
 func (r *run) saw(res *store.Result) {
 	for i := range res.Docs {
 		r.due.doc(res.Docs[i].Key, r.ofRun(res.Docs[i].Due))
+		if res.Docs[i].Key.Kind == store.DocSiteState {
+			r.forgive() // a day may have begun
+		}
 	}
 	for i := range res.Tokens {
 		t := &res.Tokens[i]
@@ -246,7 +260,6 @@ func (r *run) moved(who int32, t *store.Token) {
 	before := s.state
 	if before == dengxu.StateWaiting {
 		r.parts[s.part].size--
-		r.parts[s.part].lanes[s.lane].size--
 		r.waiting--
 	}
 	if before == "" {
@@ -283,9 +296,8 @@ func (r *run) enter(who int32, t *store.Token) {
 	s := &r.stays[who]
 	i := r.partOf(t)
 	p := r.parts[i]
-	l := p.laneOf(t.Lane)
-	s.part, s.lane = int16(i), int16(slices.Index(p.lanes, l))
-	l.push(head{key: r.key(t), who: who, version: t.Version})
+	s.part = int16(i)
+	p.laneOf(t.Lane).push(head{key: r.key(t, &r.hall.queues[p.queue]), who: who, version: t.Version})
 	p.size++
 	r.waiting++
 	if t.Version == 1 {

@@ -24,9 +24,8 @@ type Progress struct {
 }
 
 // Play plays every run under every policy. The error is that of ctx, of a
-// setting that the engine refuses, with its field, or of a file; and it is not
-// nil when the engine called somebody against the promise of the ordering, which
-// is a defect.
+// setting that the engine refuses, with its field, or of a file; ErrBroken is a
+// defect of the engine.
 func Play(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	p, err := s.plan()
 	if err != nil {

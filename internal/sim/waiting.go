@@ -14,6 +14,7 @@ type part struct {
 	lanes []*lane
 	size  int // who waits
 	calls passes
+	pairs []pair // ordering ratio
 }
 
 // lane is the waiting tokens of a part that differ in place and seq only: one
@@ -23,7 +24,6 @@ type lane struct {
 	// heads is a heap by (place, seq). Who has left is taken out when it comes
 	// to the top.
 	heads []head
-	size  int // who waits
 }
 
 // head is one entry of a lane.
@@ -46,7 +46,6 @@ func (p *part) laneOf(name order.Lane) *lane {
 }
 
 func (l *lane) push(h head) {
-	l.size++
 	l.heads = append(l.heads, h)
 	for i := len(l.heads) - 1; i > 0; {
 		up := (i - 1) / 2
