@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/dengxu/dengxu"
@@ -25,6 +24,11 @@ func opField(op store.Op) string {
 // packBatch writes b for judge.lua, an array of its parts, and names the cells
 // that it needs.
 func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
+	if isNewcomer(b) {
+		p.int(x.kinds.index(func(p *packer) { packKind(p, c, x, b) }))
+		x.columns.add(b)
+		return
+	}
 	p.array(10)
 	p.text(string(b.Site))
 	packOp(p, c, b.Op)
@@ -33,14 +37,7 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 	})
 	list(p, b.Docs, func(d *store.DocWrite) { packDoc(p, c, d) })
 	list(p, b.Tokens, func(w *store.TokenWrite) { packToken(p, c, w) })
-	list(p, b.Tallies, func(t *store.TallyAdd) {
-		field := tallyField(t.Key.Name)
-		c.add(keyState, field)
-		p.array(3)
-		p.text(field)
-		p.int(int64(t.Key.Day))
-		p.int(t.N)
-	})
+	list(p, b.Tallies, func(t *store.TallyAdd) { packTally(p, c, t) })
 	list(p, b.Marks, func(m *store.MarkWrite) {
 		p.fields(3)
 		p.fieldText("field", packMark(m.MarkKey))
@@ -56,6 +53,15 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 	} else {
 		packPick(p, c, x, b)
 	}
+}
+
+func packTally(p *packer, c cells, t *store.TallyAdd) {
+	field := tallyField(t.Key.Name)
+	c.add(keyState, field)
+	p.array(3)
+	p.text(field)
+	p.int(int64(t.Key.Day))
+	p.int(t.N)
 }
 
 func packOp(p *packer, c cells, op store.Op) {
@@ -74,7 +80,10 @@ func packOp(p *packer, c cells, op store.Op) {
 
 // shared is what the batches of a group have in common, each thing once: most
 // batches of a queue expect the same, and look at the same lines.
-type shared struct{ expect, lines, asks, rules once }
+type shared struct {
+	expect, lines, asks, rules, kinds once
+	columns                           columns
+}
 
 // once packs things that may come again.
 type once struct {
@@ -212,8 +221,7 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	t := &w.Token
 	ix := t.Indexes()
 	id, line := packID(t.ID), packLine(ix.Line)
-	c.add(keyLive, id)
-	c.add(keyEnded, id)
+	c.token(t.ID)
 	c.add(keyState, "c"+line)
 	if t.Business != "" {
 		c.business(t.Business)
@@ -227,8 +235,7 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	if stamped(t) {
 		f |= asStamped
 	}
-	stamp := binary.BigEndian.AppendUint32(make([]byte, 0, 6), uint32(t.Version))
-	p.bytes(append(stamp, byte(f), byte(stateCode(t.State))))
+	p.bytes(stamp(t, f))
 	p.int(f)
 	p.int(stateCode(t.State))
 	p.int(packTime(t.Place))
@@ -248,6 +255,12 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	packMore(p, w)
 }
 
+// hasMore reports whether a write says what most new tokens do not have.
+func hasMore(w *store.TokenWrite) bool {
+	t := &w.Token
+	return t.Arrival|t.Seq|t.CallNo != 0 || t.Number|w.ScaleFrom|w.PlaceFloor|w.Penalty != 0 || w.Archive
+}
+
 // packMore writes what most new tokens do not have, or no.
 func packMore(p *packer, w *store.TokenWrite) {
 	t := &w.Token
@@ -255,8 +268,7 @@ func packMore(p *packer, w *store.TokenWrite) {
 	if t.CallNo == store.NextCall {
 		call = -1
 	}
-	scale, floor := packTime(w.ScaleFrom), packTime(w.PlaceFloor)
-	if t.Arrival|t.Seq == 0 && call|t.Number|scale|floor|w.Penalty == 0 && !w.Archive {
+	if !hasMore(w) {
 		p.no()
 		return
 	}
@@ -266,8 +278,8 @@ func packMore(p *packer, w *store.TokenWrite) {
 	p.int(call)
 	p.int(t.Number)
 	p.int(int64(t.Factor))
-	p.int(scale)
-	p.int(floor)
+	p.int(packTime(w.ScaleFrom))
+	p.int(packTime(w.PlaceFloor))
 	p.int(w.Penalty)
 	p.bool(w.Archive)
 }
@@ -275,12 +287,16 @@ func packMore(p *packer, w *store.TokenWrite) {
 // personEntry is the token in the list of its business id: its length, whether
 // it holds the mark, the id with its length, and the line.
 func personEntry(ix *store.Indexes, id, line string) string {
-	b := make([]byte, 0, 3+len(id)+len(line))
-	b = append(b, byte(2+len(id)+len(line)), 0, byte(len(id)))
+	return string(append(append(beginPerson(ix, len(id), len(line)), id...), line...))
+}
+
+// beginPerson is such an entry up to the id.
+func beginPerson(ix *store.Indexes, id, line int) []byte {
+	b := append(make([]byte, 0, 3+id+line), byte(2+id+line), 0, byte(id))
 	if ix.Holder.Business != "" {
 		b[1] = 1
 	}
-	return string(append(append(b, id...), line...))
+	return b
 }
 
 func packSeries(p *packer, c cells, site dengxu.SiteID, s *store.Series) {

@@ -22,31 +22,43 @@ func (c cells) add(key int64, field string) {
 	of[field] = struct{}{}
 }
 
+// token names a record, wherever it is: what scripts look for in LIVE they look
+// for in ENDED too.
 func (c cells) token(id dengxu.TokenID) {
 	packed := packID(id)
 	c.add(keyLive, packed)
-	c.add(keyEnded, packed)
 }
 
 func (c cells) doc(k store.DocKey) { c.add(keyState, "v"+packKey(k)) }
 
 func (c cells) line(k store.LineKey) { c.add(keyState, "c"+packLine(k)) }
 
-func (c cells) business(b string) { c.add(keyState, "p"+b) }
+func (c cells) business(b string) { c.add(keyState, personField(b)) }
+
+// personField is the cell with the tokens of a business id.
+func personField(business string) string { return "p" + business }
 
 func (c cells) counter(id dengxu.CounterID) { c.add(keyState, "b"+string(id)) }
 
-// op names an operation by its field.
-func (c cells) op(field string) {
-	c.add(keyOps, field)
-	c.add(keyOps+1, field)
-}
+// op names an operation by its field, in both hashes of them.
+func (c cells) op(field string) { c.add(keyOps, field) }
 
-func (c cells) pack(p *packer) {
-	p.fields(len(c))
-	for _, key := range slices.Sorted(maps.Keys(c)) {
+// pack writes the cells of each key, those of columns first.
+func (c cells) pack(p *packer, columns map[int64][]string) {
+	keys := make(map[int64]struct{}, len(c)+len(columns))
+	for key := range c {
+		keys[key] = struct{}{}
+	}
+	for key := range columns {
+		keys[key] = struct{}{}
+	}
+	p.fields(len(keys))
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		p.int(key)
-		p.array(len(c[key]))
+		p.array(len(columns[key]) + len(c[key]))
+		for _, field := range columns[key] {
+			p.text(field)
+		}
 		for field := range c[key] {
 			p.text(field)
 		}

@@ -129,7 +129,7 @@ func (p *part) packRows(rows []store.Row) (string, error) {
 	w.fields(11)
 	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.text("fields")
-	l.need.pack(w)
+	l.need.pack(w, nil)
 	w.text("after")
 	if l.numbers.After == nil {
 		w.no()
@@ -248,8 +248,7 @@ func (l *loading) op(m *store.Memory) error {
 	op := ledger.OpOf(m)
 	name, _ := hex.DecodeString(m.Name) // it was checked
 	field := string(name)
-	l.need.add(keyOps, field)
-	l.need.add(keyOps+1, field)
+	l.need.op(field)
 	var ids []byte
 	for _, id := range op.Tokens {
 		packed := packID(id)

@@ -22,6 +22,12 @@ const (
 // time, and the arrival and number of its token. The label waits as width and
 // prefix, ids of tokens are packed.
 func packEvent(p *packer, b *store.Batch, spec *store.EventSpec) {
+	p.array(2)
+	p.int(int64(spec.Token))
+	p.bytes(appendEvent(nil, b, spec))
+}
+
+func appendEvent(dst []byte, b *store.Batch, spec *store.EventSpec) []byte {
 	ev := store.Event{
 		Type: spec.Type, Site: b.Site, Queue: spec.Queue, Counter: spec.Counter,
 		Actor: spec.Actor, Reason: spec.Reason, Data: spec.Data,
@@ -41,9 +47,7 @@ func packEvent(p *packer, b *store.Batch, spec *store.EventSpec) {
 			ev.Reason = t.Reason
 		}
 	}
-	p.array(2)
-	p.int(int64(spec.Token))
-	p.bytes(store.AppendEvent(nil, &ev))
+	return store.AppendEvent(dst, &ev)
 }
 
 // decodeEntry reads one entry of the log of partition part: the events of one

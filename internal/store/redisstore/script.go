@@ -26,7 +26,7 @@ type script struct {
 var (
 	ticking = []string{"meta", "clock", "cell"}
 	reading = append(
-		slices.Clip(ticking), "pending", "lines", "tail", "record", "count", "lane", "order_lanes", "front", "order_rule", "order_judge", "order_pick",
+		slices.Clip(ticking), "fetch", "pending", "lines", "tail", "record", "count", "lane", "order_lanes", "front", "order_rule", "order_judge", "order_pick",
 		"order_ratio", "order_rank", "entry", "person", "expect", "batch", "judge",
 	)
 	writing = append(
@@ -42,10 +42,10 @@ type scripts struct {
 func newScripts(publish string) *scripts {
 	prelude := "local PUBLISH = '" + publish + "'\n"
 	return &scripts{
-		commit: newScript("#!lua", prelude, writing, "attempt", "commit"),
+		commit: newScript("#!lua", prelude, writing, "attempt", "kind", "newcomer", "commit"),
 		// free is for groups in which nobody joins: they must go on when the
 		// memory is full, for they make room.
-		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "commit"),
+		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "kind", "newcomer", "commit"),
 		tick:   newScript("#!lua flags=allow-oom", "", ticking, "tick"),
 		view:   newScript("#!lua flags=no-writes", "", reading, "after", "ask", "view"),
 		due:    newScript("#!lua flags=no-writes", "", ticking, "due"),

@@ -178,7 +178,7 @@ func (p *part) packAsks(group []*viewCall) string {
 	w.fieldInt("event", p.marks.lastEvent())
 	p.packSlots(w, need)
 	w.text("fields")
-	need.pack(w)
+	need.pack(w, nil)
 	rules.packSome(w, "rules")
 	w.text("asks")
 	w.buf = append(w.buf, asks.buf...)

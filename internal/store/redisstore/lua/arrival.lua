@@ -2,8 +2,8 @@
 -- is over (j); a sorted set has the numbers of the 64s.
 
 local last, last_bucket
-local function bucket(h)
-  local n = math.floor(h.arrival / 64)
+local function bucket(arrival)
+  local n = math.floor(arrival / 64)
   if n ~= last then last, last_bucket = n, number(n) end
   return last_bucket
 end
@@ -14,18 +14,20 @@ local function list_of(flags) return has(flags, HAS_ENDED) and 'j' or 'i' end
 -- order, and those that go.
 local arriving, leaving = {}, {}
 
-local function arrived(h, id)
-  local field = list_of(h.flags) .. bucket(h)
-  local list = arriving[field]
-  if not list then
-    list = {}
-    arriving[field] = list
+local function arrives(list, arrival, e)
+  local field = list .. bucket(arrival)
+  local all = arriving[field]
+  if not all then
+    all = {}
+    arriving[field] = all
   end
-  list[#list + 1] = entry(id)
+  all[#all + 1] = e
 end
 
+local function arrived(h, id) arrives(list_of(h.flags), h.arrival, entry(id)) end
+
 local function departed(h, id)
-  local field = list_of(h.flags) .. bucket(h)
+  local field = list_of(h.flags) .. bucket(h.arrival)
   local e, list = entry(id), arriving[field]
   for i = list and #list or 0, 1, -1 do
     if list[i] == e then return table.remove(list, i) end -- it came in this group

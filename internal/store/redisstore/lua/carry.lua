@@ -3,8 +3,9 @@
 -- written token arrival, seq, call, number, place and due, or the record of one
 -- that was archived; id and record of each picked; the ranks.
 
-local function rank_of(ask, w, new, now)
-  local line, found = w[LINE], walks[ask]
+local asks
+local function rank_of(ask, line, place_, seq, now)
+  local found = walks[ask]
   if not found or ask.line ~= line then
     ask.line = line
     local all = whole[line]
@@ -12,7 +13,7 @@ local function rank_of(ask, w, new, now)
     for i = 1, #found do opened[found[i].prefix] = true end
     walks[ask] = found
   end
-  return rank(now, ask, ask.class, ask.k, new.place, new.seq, found)
+  return rank(now, ask, ask.class, ask.k, place_, seq, found)
 end
 
 -- told logs the events of a batch; those of the picked come last.
@@ -25,7 +26,6 @@ local function told(b, news, olds, choices, m)
   for i = 1, #choices do log_call(m, b[B_PICK][P_EVENT], choices[i].new, choices[i].id) end
 end
 
-local asks
 local function carry_out(b, olds, choices, specs, heads, m)
   local tokens, news, now = b[B_TOKENS], {}, m.now
   for i = 1, #tokens do
@@ -35,7 +35,8 @@ local function carry_out(b, olds, choices, specs, heads, m)
   for i = 1, #asked do
     local ask = asks[asked[i]]
     ranks = ranks or {}
-    ranks[i] = rank_of(ask, tokens[ask.token], news[ask.token] or olds[ask.token], now)
+    local new = news[ask.token] or olds[ask.token]
+    ranks[i] = rank_of(ask, tokens[ask.token][LINE], new.place, new.seq, now)
   end
   owe(choices, specs) -- behind the ranks, which are those before the pick
   for i = 1, #choices do choices[i].new = called(b[B_PICK], specs[i], choices[i], heads[i], m) end

@@ -5,14 +5,19 @@
 local cells, dirty = {}, {}
 for k = 1, #KEYS do cells[k], dirty[k] = {}, {} end
 
--- prefetch reads cells of one key in one command; MANY bounds unpack.
+-- prefetch reads cells of one key in one command; MANY bounds unpack. The first
+-- few are not kept but returned: they are read once (newcomer.lua).
 local MANY = 2000
-local function prefetch(k, fields)
+local function prefetch(k, fields, few)
+  local of, first = cells[k], nil
+  few = few or 0
   for from = 1, #fields, MANY do
     local to = math.min(from + MANY - 1, #fields)
     local got = redis.call('HMGET', KEYS[k], unpack(fields, from, to))
-    for i = from, to do cells[k][fields[i]] = got[i - from + 1] end
+    for i = math.max(from, few + 1), to do of[fields[i]] = got[i - from + 1] end
+    first = first or got
   end
+  return first
 end
 
 local function get(k, field)

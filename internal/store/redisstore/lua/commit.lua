@@ -4,14 +4,15 @@
 --   call (the process's slot and number of this call), slots (array of {name, the
 --   last call that was answered} of the process), fields (cells to read), shared,
 --   lines, asks, rules (expectations, lines of picks, ranks that batches refer to by
---   number, and rules that those two do), batches (batch.lua). ARGV[2], packed, what differs when it is tried
+--   number, and rules that those two do), kinds, memories, rests, events (newcomer.lua),
+--   batches (batch.lua, or the number of a newcomer's kind). ARGV[2], packed, what differs when it is tried
 --   again: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps and an answer a
 --   batch (attempt.lua); or `epoch` e, `behind` event (the server lost commits),
 --   `stale` (a later call came first).
 
 local group, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
-for k, fields in pairs(group.fields) do prefetch(k, fields) end
+local read = fetch(group.fields, #(group.rests or {}))
 local m = meta(get(STATE, 'm'))
 if group.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
 if group.event > m.event or forgot(group.slots) then return cmsgpack.pack({'behind', m.event}) end
@@ -32,12 +33,13 @@ end
 for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
 shared, asks, sights_ = group.shared, group.asks, group.lines
 rules = group.rules or rules
+local come = newcomers(group, read)
 for _, b in ipairs(group.batches) do
-  if b[B_PICK] then appetite = appetite + b[B_PICK][P_MAX] end
+  if type(b) == 'table' and b[B_PICK] then appetite = appetite + b[B_PICK][P_MAX] end
 end
 appetite = math.min(appetite + 2, 128)
 local answers = {}
-for i, b in ipairs(group.batches) do answers[i] = attempt(b, m) end
+for i, b in ipairs(group.batches) do answers[i] = type(b) == 'number' and come(b, m) or attempt(b, m) end
 local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
 put(STATE, 'q' .. group.process, number(group.call))
 put(STATE, 'r' .. group.process, reply)

@@ -8,7 +8,7 @@
 --   `holder` i (the token's mark is taken), `conflict` (an operation), `wrong` text.
 
 local ask, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
-for k, fields in pairs(ask.fields) do prefetch(k, fields) end
+fetch(ask.fields)
 local m = meta(get(STATE, 'm'))
 if ask.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
 if ask.after and ask.after ~= m.arrival then return cmsgpack.pack({'after'}) end

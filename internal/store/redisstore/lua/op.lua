@@ -1,10 +1,12 @@
 -- Remembered operations: what a repeat is answered from.
 
+-- kept_in is the hash of operations that expire at a time.
+local function kept_in(expires) return OPS + math.floor(expires / DAY) % 2 end
+
 -- remember keeps an operation with the ids that it wrote and picked.
 local function remember(op, ids, picked, now)
   local expires = now + op[3]
-  local k = OPS + math.floor(expires / DAY) % 2
-  put_once(k, op[1], pack('>I6', expires) .. op[2] .. op[4] .. pack('>BI2', picked, #ids) .. ids)
+  put_once(kept_in(expires), op[1], pack('>I6', expires) .. op[2] .. op[4] .. pack('>BI2', picked, #ids) .. ids)
 end
 
 -- An operation lives in the hash of the day on which it expires; of two hashes

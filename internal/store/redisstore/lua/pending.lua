@@ -2,8 +2,13 @@
 
 local pending = {[LINES] = {}, [DUE] = {}, [BUCKETS] = {}}
 
+-- ready are scores and members of new ones: pending, which is settled after
+-- them, knows of what the group changes again.
+local ready = {[LINES] = {}, [DUE] = {}, [BUCKETS] = {}}
+
 local function settle(k)
-  local add, rem = {}, {}
+  local add, rem = ready[k], {}
+  if #add > 0 then ready[k] = {} end
   for member, score in pairs(pending[k]) do
     if score then
       add[#add + 1] = score

@@ -8,7 +8,7 @@
 --   again), an answer an ask; or `epoch` e, `behind` event (the server lost commits).
 
 local asked, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
-for k, fields in pairs(asked.fields) do prefetch(k, fields) end
+fetch(asked.fields)
 local m = meta(get(STATE, 'm'))
 if asked.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
 if asked.event > m.event or forgot(asked.slots) then return cmsgpack.pack({'behind', m.event}) end
