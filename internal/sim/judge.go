@@ -49,6 +49,12 @@ func (r *run) judge(who int32, t *store.Token, now int64) {
 		if p.size == 0 || !d.sees[i] {
 			continue
 		}
+		if s.first == 0 {
+			r.passes(p, t)
+		}
+		if p.queue != own.queue && d.set.Pick == "listed" {
+			continue // whose queue is listed later is promised nothing
+		}
 		for _, l := range p.lanes {
 			h, ok := l.top(waits)
 			if !ok || h.who == who {
@@ -59,9 +65,6 @@ func (r *run) judge(who int32, t *store.Token, now int64) {
 				r.broke("%w: called was %s, who had waited %.3f s with %v, and not %s, who had waited %.3f s with %v: %s",
 					ErrBroken, t.Label(), seconds(now-a.key.Place), a.lane, r.stays[h.who].id.Mask(), seconds(now-b.key.Place), b.lane, promised)
 			}
-		}
-		if s.first == 0 {
-			r.passes(p, t)
 		}
 	}
 	if a.queue.ordering == ratio && a.key.Place <= now {

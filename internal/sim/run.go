@@ -352,7 +352,7 @@ func (r *run) ended(who int32, t *store.Token) {
 func (r *run) end() {
 	for i := range r.desks {
 		if r.desks[i].open {
-			r.m.opened(r.desks[i].since, r.hall.now)
+			r.m.opened(r.desks[i].since, r.m.until)
 		}
 	}
 	for i := range r.people {
