@@ -61,7 +61,9 @@ func (x *explaining) boundAging() (bound dengxu.Bound, words []said) {
 	}
 	wait, head := float64(until-x.t.JoinedAt), float64(x.t.JoinedAt-x.t.Place)
 	latest, share, who := math.Inf(-1), 0.0, ""
+	plain := head == 0 // no head starts: the bound is a share of the wait
 	for _, f := range x.q.fastest() {
+		plain = plain && f.headStart <= 0
 		s := wait + float64(f.headStart) - float64(f.factor)/g*(wait+head)
 		if s > latest {
 			latest, share, who = s, max(0, 1-float64(f.factor)/g), f.name
@@ -74,15 +76,13 @@ func (x *explaining) boundAging() (bound dengxu.Bound, words []said) {
 	switch {
 	case share == 0 && latest <= 0:
 		return bound, []said{{phrase: sayBoundNobody}}
-	case share > 0:
+	case share > 0 && plain:
 		bound.Share = share
 		p := said{sayBoundShare, []any{times(100 * share), who}}
 		if who == "" {
 			p = said{sayBoundShareRules, []any{times(100 * share)}}
 		}
-		if head == 0 && latest <= share*wait+1 {
-			words = append(words, p)
-		}
+		words = append(words, p)
 	}
 	if latest > 0 && latest < wait {
 		bound.Before = at(before)

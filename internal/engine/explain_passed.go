@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -38,7 +39,9 @@ func (e *Engine) explainPassed(ctx context.Context, x *explaining) error {
 		}
 		ask.After = page.Next
 	}
-	slices.SortStableFunc(passes, func(a, b pass) int { return b.CalledAt.Compare(a.CalledAt) })
+	slices.SortStableFunc(passes, func(a, b pass) int {
+		return cmp.Or(b.CalledAt.Compare(a.CalledAt), cmp.Compare(b.callNo, a.callNo))
+	})
 	if len(passes) > maxRivals {
 		passes, x.out.PassedByWhole = passes[:maxRivals], false
 	}
@@ -55,7 +58,8 @@ func (e *Engine) explainPassed(ctx context.Context, x *explaining) error {
 // pass is one that passed, and why.
 type pass struct {
 	dengxu.Passing
-	why said
+	why    said
+	callNo uint64 // of its last call
 }
 
 // waits are the intervals in which the token could have been called, as far as
@@ -93,7 +97,7 @@ func (x *explaining) passing(other *store.Token, waits []store.Span) (p pass, pa
 			rival.Why, why = whyByHand, said{sayWhyByHand, []any{brackets(s.Reason)}}
 			rival.Text = x.said.one(why)
 		}
-		return pass{dengxu.Passing{Rival: rival, CalledAt: at(s.To), CounterID: counter}, why}, true
+		return pass{dengxu.Passing{Rival: rival, CalledAt: at(s.To), CounterID: counter}, why, other.CallNo}, true
 	}
 	return pass{}, false
 }

@@ -71,6 +71,10 @@ func decideMove(c *command, ch *change) error {
 		return dengxu.Fieldf(dengxu.Invalid, "place", "say where to: original, tail or {\"after\": N}")
 	}
 	next := &ch.write[0].Token
+	// The state stays; the span ends all the same, so that the record tells who
+	// did it, when and why.
+	next.CloseSpan(store.Now, c.verb, c.by.Name)
+	next.Spans[len(next.Spans)-1].Reason = c.req.Reason
 	ch.event = dengxu.EventMoved
 	if c.t.Origin != 0 {
 		next.Place = c.t.Origin

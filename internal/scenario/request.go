@@ -13,7 +13,7 @@ import (
 var short = map[string]string{
 	"group": "priority_group", "business": "business_id", "party": "party_size",
 	"queue": "queue_id", "counter": "counter_id", "delay": "delay_seconds", "attrs": "ext_attrs",
-	"joins": "joins_today",
+	"joins": "joins_today", "booked": "appointment_at",
 }
 
 // long is the API's name of a field, for each part of a path.
