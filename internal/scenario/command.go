@@ -207,6 +207,9 @@ func parseEdit(p *parser, _ line, w words) (doing, error) {
 	return act{by, dengxu.VerbEdit, args[0], body}, p.token(args[0])
 }
 
+// actionReapply judges those who wait in a queue by its present rules.
+const actionReapply = "reapply"
+
 // turn opens, pauses, closes or deletes.
 type turn struct {
 	by Caller
@@ -215,7 +218,8 @@ type turn struct {
 
 func (t turn) play(p *player) (any, error) { return p.stage.Turn(p.ctx, t.by, t.Turn) }
 
-// parseTurn reads open|pause|close|delete queue|counter ID [FIELD=VALUE …].
+// parseTurn reads open|pause|close|delete queue|counter ID [FIELD=VALUE …], and
+// reapply queue ID.
 func parseTurn(p *parser, _ line, w words) (doing, error) {
 	args, err := arguments(w, "queue|counter", "ID")
 	if err != nil {
@@ -228,6 +232,9 @@ func parseTurn(p *parser, _ line, w words) (doing, error) {
 	t := turn{by: by, Turn: Turn{Noun: Noun(args[0]), ID: args[1], Action: w.bare[0]}}
 	if t.Noun != NounQueue && t.Noun != NounCounter {
 		return nil, fmt.Errorf("only a queue or a counter can %s", t.Action)
+	}
+	if t.Action == actionReapply && t.Noun != NounQueue {
+		return nil, fmt.Errorf("only a queue has rules")
 	}
 	if err := p.declared(t.Noun, t.ID); err != nil {
 		return nil, err

@@ -162,6 +162,8 @@ func (d *direct) Turn(ctx context.Context, by scenario.Caller, t scenario.Turn) 
 		return nil, d.engine.DeleteQueue(ctx, who, dengxu.QueueID(t.ID), 0)
 	case t.Action == "delete":
 		return nil, d.engine.DeleteCounter(ctx, who, dengxu.CounterID(t.ID), 0)
+	case t.Action == "reapply":
+		return d.engine.ReapplyRules(ctx, who, dengxu.QueueID(t.ID))
 	case queue:
 		return value(d.engine.SetDoor(ctx, who, dengxu.QueueID(t.ID), t.Action, t.DoorRequest))
 	default:

@@ -172,6 +172,8 @@ func (r *remote) Turn(ctx context.Context, by scenario.Caller, t scenario.Turn) 
 			return c.PauseQueue(ctx, queue, t.Reason)
 		case "queue close":
 			return c.CloseQueue(ctx, queue, t.DoorRequest)
+		case "queue reapply":
+			return c.ReapplyRules(ctx, queue)
 		case "queue delete":
 			return nil, c.DeleteQueue(ctx, queue, 0)
 		case "counter open":

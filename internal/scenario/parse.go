@@ -64,7 +64,7 @@ func init() {
 		"change": parseChange,
 		"at":     parseAt, "after": parseAfter, "restart": parseRestart,
 		"join": parseJoin, "call": parseCall, "edit": parseEdit, "estimate": parseEstimate,
-		"open": parseTurn, "pause": parseTurn, "close": parseTurn, "delete": parseTurn,
+		"open": parseTurn, "pause": parseTurn, "close": parseTurn, "delete": parseTurn, actionReapply: parseTurn,
 		"expect": parseExpect, "together": parseTogether,
 	}
 	for _, verb := range verbs {

@@ -45,11 +45,12 @@ type Call struct {
 	dengxu.CallRequest
 }
 
-// Turn opens, pauses, closes or deletes a queue or a counter.
+// Turn opens, pauses, closes or deletes a queue or a counter, or judges those
+// who wait in a queue by its present rules.
 type Turn struct {
 	Noun   Noun
 	ID     string
-	Action string // open, pause, close, delete
+	Action string // open, pause, close, delete, reapply
 	dengxu.DoorRequest
 }
 
