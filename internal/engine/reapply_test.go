@@ -292,8 +292,10 @@ func TestRulesAreTested(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []dengxu.RuleVerdict{
-		{Matched: []string{"crowd"}, Factor: 0.9, Class: "small"}, {Matched: []string{}, Factor: 1, Class: "small"},
-		{Matched: []string{}, Factor: 1, Class: "small"}, {Matched: []string{"crowd"}, Factor: 0.4, Class: "small", HeadStartSeconds: 60},
+		{Matched: []string{"crowd"}, Factor: 0.9, Class: "small"},
+		{Matched: []string{}, Factor: 1, Class: "small"},
+		{Matched: []string{}, Factor: 1, Class: "small"},
+		{Matched: []string{"crowd"}, Factor: 0.4, Class: "small", HeadStartSeconds: 60},
 	}
 	if diff := cmp.Diff(want, got.Items); diff != "" {
 		t.Errorf("verdicts of other rules (-want +got):\n%s", diff)

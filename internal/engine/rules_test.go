@@ -105,18 +105,18 @@ func TestRulesLookBack(t *testing.T) {
 	if again, err := r.Join(t.Context(), keyed, "main", ann); err != nil || again.Value.ID != first.Value.ID || !again.Replayed {
 		t.Fatalf("the repeat: %+v %v", again, err)
 	}
-	refused := func(req dengxu.JoinRequest, code dengxu.Code, reason string) *dengxu.Error {
+	refused := func(req dengxu.JoinRequest, code dengxu.Code, reason string) (retry time.Duration) {
 		t.Helper()
 		_, err := r.Join(t.Context(), staffer, "main", req)
 		wantCode(t, err, code, reason)
-		return err.(*dengxu.Error) //nolint:errorlint // wantCode has looked at it
+		return err.(*dengxu.Error).RetryAfter //nolint:errorlint // wantCode has looked at it
 	}
 	refused(ann, dengxu.Exists, "already_in_line")
 	r.mustCall("1", "A001")
 	r.pass(5 * time.Minute) // the call times out: missed
 	r.state(first.Value.ID, dengxu.StateAbandoned)
-	if out := refused(ann, dengxu.TooMany, "once_per_half_hour"); out.RetryAfter != 25*time.Minute {
-		t.Errorf("retry after %v, want the rest of half an hour", out.RetryAfter)
+	if retry := refused(ann, dengxu.TooMany, "once_per_half_hour"); retry != 25*time.Minute {
+		t.Errorf("retry after %v, want the rest of half an hour", retry)
 	}
 	r.join("main", dengxu.JoinRequest{})
 	r.join("main", dengxu.JoinRequest{})
@@ -233,6 +233,7 @@ func TestOneOfTwoJoins(t *testing.T) {
 	for name, rigged := range map[string]func(*testing.T) *rig{
 		"memstore": newRig,
 		"pebblestore": func(t *testing.T) *rig {
+			t.Helper()
 			clock := storetest.NewClock()
 			s, err := pebblestore.Open(pebblestore.Options{Dir: t.TempDir(), Wall: clock.Wall, Mono: clock.Mono})
 			if err != nil {
