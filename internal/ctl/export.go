@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -55,6 +56,7 @@ func exportText(now state) ([]byte, error) {
 		like := dengxu.Queue{Kind: q.Kind, Prefix: q.Prefix}.WithDefaults()
 		like.Prefix = dengxu.Queue{}.WithDefaults().Prefix
 		like.Kind = dengxu.KindPeople
+		likeOrder(&like, q)
 		q.Site, like.Site = "", ""
 		set, err := unlike(q, like)
 		if err != nil {
@@ -78,6 +80,16 @@ func exportText(now state) ([]byte, error) {
 		file = append(file, yaml.MapItem{Key: "counters", Value: counters})
 	}
 	return yaml.MarshalWithOptions(file, yaml.IndentSequence(true), yaml.UseLiteralStyleIfMultiline(true))
+}
+
+// likeOrder gives like what the ordering of q fills in: ordinary's rank would
+// otherwise be written down and no longer be the last.
+func likeOrder(like *dengxu.Queue, q dengxu.Queue) {
+	others := maps.Clone(q.Groups)
+	delete(others, dengxu.GroupOrdinary)
+	filled := dengxu.Queue{Ordering: q.Ordering, Groups: others}.WithDefaults()
+	like.EscalateAfterSeconds = filled.EscalateAfterSeconds
+	like.Groups = map[string]dengxu.Group{dengxu.GroupOrdinary: filled.Groups[dengxu.GroupOrdinary]}
 }
 
 // unlike is set as an ordered mapping without what it has in common with like.

@@ -50,9 +50,12 @@ func (c *rateCmd) Run(ctx context.Context, e *Env) error {
 type (
 	showCmd     struct{ Ref }
 	positionCmd struct{ Ref }
-	explainCmd  struct{ Ref }
-	historyCmd  struct{ Ref }
-	watchCmd    struct{ Ref }
+	explainCmd  struct {
+		Ref
+		Lang string `enum:"en,zh-CN" default:"en" help:"Language of the words: en or zh-CN."`
+	}
+	historyCmd struct{ Ref }
+	watchCmd   struct{ Ref }
 )
 
 // Run prints a token.
@@ -104,7 +107,7 @@ func (c *explainCmd) Run(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	if text := x.Text["en"]; text != "" && !e.JSON {
+	if text := x.Text[c.Lang]; text != "" && !e.JSON {
 		fmt.Fprintln(e.Out, text)
 		return nil
 	}

@@ -146,7 +146,7 @@ func TestPublicJoin(t *testing.T) {
 	for field, body := range map[string]string{
 		"business_id": `{"business_id":"patient-42"}`, "priority_group": `{"priority_group":"VIP"}`, "class": `{"class":"return"}`,
 		"phone": `{"phone":"123"}`, "party_size": `{"party_size":4}`, "note": `{"note":"x"}`, "channel": `{"channel":"staff"}`,
-		"delay_seconds": `{"delay_seconds":5}`, "run_at": `{"run_at":"2030-01-01T00:00:00Z"}`, "ext_attrs.vip_level": `{"ext_attrs":{"floor":1,"vip_level":9}}`,
+		"delay_seconds": `{"delay_seconds":5}`, "run_at": `{"run_at":"2030-01-01T00:00:00Z"}`, "appointment_at": `{"appointment_at":"2030-01-01T00:00:00Z"}`, "ext_attrs.vip_level": `{"ext_attrs":{"floor":1,"vip_level":9}}`,
 		"ext_attrs.name": `{"ext_attrs":{"name":"not the name of the token"}}`,
 	} {
 		if p := r.refused("", post, path, body, dengxu.Forbidden); p.Field != field {
@@ -158,6 +158,12 @@ func TestPublicJoin(t *testing.T) {
 	r.must("", post, "/site/hall/join", `{"queues":["open","here"],"name":"Anna"}`, 201, nil)
 	r.must("admin", put, "/queue/noted", `{"site":"hall","prefix":"N","fields":[{"name":"note","required":true}],"public_join":{"fields":["note"]}}`, 201, nil)
 	r.must("", post, "/queue/noted/join", `{"note":"by the door"}`, 201, nil)
+	r.must("admin", put, "/queue/booked", `{"site":"hall","prefix":"B","appointments":{},"public_join":{"fields":["appointment_at"]}}`, 201, nil)
+	var booked dengxu.Ticket
+	r.must("", post, "/queue/booked/join", `{"appointment_at":"2030-01-01T00:00:00Z"}`, 201, &booked)
+	if booked.State != dengxu.StateScheduled || booked.AppointmentAt.Year() != 2030 || booked.NotBefore.IsZero() {
+		t.Errorf("booked %+v", booked)
+	}
 	r.refused("display@hall", post, path, `{}`, dengxu.Forbidden)
 }
 
