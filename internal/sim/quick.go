@@ -51,7 +51,7 @@ func (q Quick) Scenario() (*Scenario, error) {
 		settings.OnCallTimeout = "miss"
 	}
 	s := &Scenario{
-		Customers: q.Customers, WarmupSeconds: float64(q.Customers) / q.PerHour * 3600 / 10,
+		Customers: q.Customers, WarmupSeconds: float64(q.Customers) * 360 / q.PerHour,
 		Counters: []Counters{{Count: &count}},
 	}
 	if err := s.divide(&settings, base, q.Groups); err != nil {

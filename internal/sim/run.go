@@ -348,8 +348,19 @@ func (r *run) ended(who int32, t *store.Token) {
 	}
 }
 
-// end closes the books.
+// end closes the books: counters that have nobody left are open until their hours
+// are over.
 func (r *run) end() {
+	for t := r.todo.first(); t.at < r.m.until; t = r.todo.first() {
+		r.todo.pop()
+		r.pass(t.at)
+		switch t.kind { //nolint:exhaustive // nobody is there for the others
+		case opens:
+			r.open(int(t.n))
+		case closes:
+			r.close(int(t.n))
+		}
+	}
 	for i := range r.desks {
 		if r.desks[i].open {
 			r.m.opened(r.desks[i].since, r.m.until)

@@ -89,6 +89,19 @@ streams: [{arrivals: {csv: arrivals.csv, column: at}, service: {law: constant, m
 			utilisation: 240. / 3690,
 		},
 		{
+			name:     "a counter is open as long as it says, though nobody comes any more",
+			arrivals: "x,28800",
+			text: `
+days: 2
+runs: 1
+queues: {main: {on_call_timeout: ask}}
+counters: [{hours: ["08:00-09:00", "10:00-10:30"]}]
+streams: [{arrivals: {csv: arrivals.csv, column: at}, service: {law: constant, mean_seconds: 120}}]
+`,
+			want:        []came{{Waits: []float64{0}, Served: 1}},
+			utilisation: 120. / (2 * 5400),
+		},
+		{
 			name:     "nobody comes, and the timeout tells",
 			arrivals: "x,0 x,10",
 			text: `
