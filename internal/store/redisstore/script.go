@@ -25,12 +25,15 @@ type script struct {
 // The fragments that several scripts begin with, in the order of what needs what.
 var (
 	ticking = []string{"meta", "clock", "cell"}
+	// What reads is short, for a function of a script costs something each time
+	// the script is run.
 	reading = append(
-		slices.Clip(ticking), "fetch", "pending", "lines", "tail", "record", "count", "lane", "order_lanes", "front", "order_rule", "order_judge", "order_pick",
-		"order_ratio", "order_rank", "entry", "person", "expect", "batch", "judge",
+		slices.Clip(ticking), "fetch", "pending", "lines", "tail", "record", "count", "lane", "order_lanes", "order_rule", "order_ratio", "order_rank",
+		"entry", "person", "recall",
 	)
 	writing = append(
-		slices.Clip(reading), "arrival", "index", "series", "place", "write", "archive", "op", "doc", "call", "owed", "log", "carry", "dump_keep",
+		slices.Clip(reading), "front", "order_judge", "order_pick", "expect", "batch", "judge", "arrival", "index", "series", "place", "write",
+		"archive", "op", "doc", "call", "owed", "log", "carry", "dump_keep",
 	)
 )
 

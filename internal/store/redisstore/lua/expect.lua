@@ -12,13 +12,6 @@ local function token_version(id)
   return rec and (unpack_('>I4', rec)) or 0
 end
 
-local function mark(field, now)
-  local packed = get(MARKS, field)
-  if not packed then return 0 end
-  local at, ends = unpack_('>I6I6', packed)
-  return ends > now and at or 0
-end
-
 local checks = {
   doc = function(x) local v = version(x[2]); return v == x[3], v end,
   token = function(x) local v = token_version(x[2]); return v == x[3], v end,

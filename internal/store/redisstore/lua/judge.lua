@@ -1,17 +1,6 @@
 -- What can be wrong with a batch: it was done already, or what it replaces is
 -- not what it read. attempt.lua asks in order.
 
--- replayed is the remembered operation, or nil.
-local function replayed(op, now)
-  if not op then return end
-  local packed = get(OPS, op[1]) or get(OPS + 1, op[1])
-  if not packed then return end
-  local expires, hash, note, picked, ids = unpack_('>I6c16Bc0BI2c0', packed)
-  if expires <= now then return end
-  if hash ~= op[2] then return {'reused'} end
-  return {'replay', note, picked, ids}
-end
-
 -- old_records reads the records that the batch replaces.
 local function old_records(tokens)
   local olds = {}

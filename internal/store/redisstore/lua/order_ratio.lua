@@ -26,16 +26,16 @@
 -- Exactness: debts are at most 232,792,560 and no line has 2^25 members, so that
 -- debt + i·stride is below 2^53; q is exact as in order_pick.
 
-local below, ratio_rank
-do
-  local sub, pack, unpack, floor = string.sub, struct.pack, struct.unpack, math.floor
-  local SEQS = 2 ^ 48
+local SEQS = 281474976710656 -- 2^48
+local function below(prefix, place, seq)
+  if place < 0 then return 0 end
+  if seq and seq >= SEQS then place, seq = place + 1, nil end
+  return zbelow(prefix, place, seq)
+end
 
-  function below(prefix, place, seq)
-    if place < 0 then return 0 end
-    if seq and seq >= SEQS then place, seq = place + 1, nil end
-    return zbelow(prefix, place, seq)
-  end
+local ratio_rank
+local function make_ratio_rank()
+  local pack, unpack, floor = struct.pack, struct.unpack, math.floor
 
   local function less(p, s, place, seq) return p < place or p == place and s < seq end
 
@@ -102,7 +102,7 @@ do
     return n
   end
 
-  function ratio_rank(now, spec, class, k, place, seq, found)
+  return function(now, spec, class, k, place, seq, found)
     local n = 0
     if place > now then -- all that are not in the future are called first
       for _, lane in ipairs(found) do n = n + below(lane.prefix, place, seq) end
@@ -126,4 +126,10 @@ do
     for _, a in ipairs(others) do n = n + passing(now, a, p, s) end
     return n
   end
+end
+
+-- Its functions are made when one is needed, for few scripts need them.
+function ratio_rank(...)
+  ratio_rank = make_ratio_rank()
+  return ratio_rank(...)
 end
