@@ -29,9 +29,18 @@ func TestLanesAreBounded(t *testing.T) {
 		classes, groups int
 		field           string
 	}{
-		{"strict", 8, 3, ""}, {"strict", 8, 4, "groups"}, {"strict", 0, 31, ""}, {"strict", 0, 32, "groups"},
-		{"ratio", 16, 1, ""}, {"ratio", 17, 1, "groups"}, {"ratio", 32, 0, ""}, {"ratio", 33, 0, "groups"},
-		{"aging", 16, 31, ""}, {"aging", 17, 0, "classes"}, {"epoch", 32, 9, ""}, {"epoch", 33, 0, "classes"},
+		{"strict", 8, 3, ""},
+		{"strict", 8, 4, "groups"},
+		{"strict", 0, 31, ""},
+		{"strict", 0, 32, "groups"},
+		{"ratio", 16, 1, ""},
+		{"ratio", 17, 1, "groups"},
+		{"ratio", 32, 0, ""},
+		{"ratio", 33, 0, "groups"},
+		{"aging", 16, 31, ""},
+		{"aging", 17, 0, "classes"},
+		{"epoch", 32, 9, ""},
+		{"epoch", 33, 0, "classes"},
 	} {
 		err := queue(c.ordering, c.classes, c.groups)
 		if c.field == "" && err != nil {
