@@ -221,20 +221,20 @@ func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupNa
 	if err := checkParty(party); err != nil {
 		return dengxu.EstimateAnswer{}, err
 	}
-	class, g, err := q.standing(class, groupName)
-	if err != nil {
-		return dengxu.EstimateAnswer{}, err
-	}
-	v, err := e.view(ctx, store.Ask{Partition: q.site.partition})
+	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Lines: []store.LineKey{q.line()}})
 	if err != nil {
 		return dengxu.EstimateAnswer{}, err
 	}
 	t := store.Token{
-		Queue: q.id, Gen: q.gen(), Class: class, State: dengxu.StateWaiting,
-		Lane: q.lane(class, cmp.Or(groupName, dengxu.GroupOrdinary), g.factor), Place: v.Now - g.headStart, Seq: math.MaxUint64,
+		Queue: q.id, Gen: q.gen(), Class: class, Group: cmp.Or(groupName, dengxu.GroupOrdinary), Party: party,
+		State: dengxu.StateWaiting, JoinedAt: v.Now, Seq: math.MaxUint64,
 	}
+	if err := q.foresee(&t, v.Lines[0].Counts[dengxu.StateWaiting]); err != nil {
+		return dengxu.EstimateAnswer{}, err
+	}
+	class = t.Class
 	if q.epoch() {
-		t.Place = order.Scale(t.Place, q.site.dayBegan(), g.factor)
+		t.Place = order.Scale(t.Place, q.site.dayBegan(), t.Factor)
 	}
 	rank, err := e.rank(ctx, q, &t)
 	if err != nil {

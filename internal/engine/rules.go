@@ -76,6 +76,31 @@ func (q *queue) rejudge(t *store.Token, j *store.Judged) rule.Outcome {
 	return q.rules.Evaluate(in)
 }
 
+// foresee gives a token that might join what a join that says no more would
+// give it: class, factor, place and lane. Refusals are not foreseen.
+func (q *queue) foresee(t *store.Token, waiting int) error {
+	if t.Class != "" {
+		if _, err := q.classOf(t.Class); err != nil {
+			return err
+		}
+	}
+	out := q.rejudge(t, &store.Judged{Class: t.Class, Waiting: &waiting})
+	if _, declared := q.set.Classes[out.Class]; declared {
+		t.Class = out.Class
+	}
+	class, g, err := q.standing(t.Class, t.Group)
+	if err != nil {
+		return err
+	}
+	t.Class, t.HeadStart = class, g.headStart
+	if out.HeadStart != nil {
+		t.HeadStart = out.HeadStart.Milliseconds()
+	}
+	t.Factor, t.Clipped = q.factor(t.Group, out.Delta)
+	t.Lane, t.Place = q.lane(class, t.Group, t.Factor), t.JoinedAt-t.HeadStart
+	return nil
+}
+
 // judgedIn is what the rules of q looked at when the token joined. Of a token
 // that joined another queue, or before there were rules, only its class is
 // known.

@@ -376,3 +376,30 @@ func TestRuleWarnings(t *testing.T) {
 		t.Errorf("a plain rule, and warnings %q %v", v.Warnings, err)
 	}
 }
+
+// TestEstimateKnowsTheRules: "if I joined now" is judged by what is known.
+func TestEstimateKnowsTheRules(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.site("hall", `{"time_zone":"UTC"}`)
+	r.queue("main", `{"site":"hall","classes":{"small":{},"large":{}},"default_class":"small","queue_rules":[
+		{"name":"big","condition":"party_size > 4","class":"large","head_start_seconds":600},
+		{"name":"crowd","condition":"waiting >= 2 && party_size == 1","action":"-0.5"}]}`)
+	r.counter("1", `{"site":"hall","queues":["main"]}`)
+	r.join("main", dengxu.JoinRequest{})
+	r.join("main", dengxu.JoinRequest{})
+	r.clock.Advance(time.Minute)
+	for party, want := range map[int]struct {
+		class string
+		rank  int
+	}{0: {"small", 2}, 1: {"small", 2}, 6: {"large", 0}} {
+		got, err := r.Estimate(t.Context(), "main", "", "", party)
+		if err != nil || got.Class != want.class || got.Rank != want.rank {
+			t.Errorf("a party of %d: class %s, rank %d, %v, want %+v", party, got.Class, got.Rank, err, want)
+		}
+	}
+	_, err := r.Estimate(t.Context(), "main", "huge", "", 6)
+	wantCode(t, err, dengxu.Invalid, "")
+	_, err = r.Estimate(t.Context(), "main", "", "nobles", 0)
+	wantCode(t, err, dengxu.Invalid, "")
+}

@@ -91,7 +91,7 @@ func (c *call) shown(t *dengxu.Token) *dengxu.Token {
 	return little
 }
 
-// longRead bounds what reads the whole store.
+// longRead bounds what reads the whole store, or writes to everybody in a line.
 const longRead = 10 * time.Minute
 
 // gate is the middleware of one route: who asks, whether they may, what they

@@ -21,7 +21,7 @@ type route struct {
 	creates      bool          // PUT: may name something new
 	mutates      bool
 	waits        bool        // long poll: up to maxWait more
-	long         bool        // reads everything: up to longRead
+	long         bool        // reads everything, or writes to a whole line: up to longRead
 	stream       bool        // no deadline
 	status       int         // of success; 0 = 200
 	empty        string      // what a 204 means
@@ -225,7 +225,7 @@ func ruleRoutes() []route {
 		{
 			method: post, path: "/queue/{queue_id}/rules/reapply", id: "reapply-rules", tag: tagManage, summary: "judge those who wait by the present rules",
 			notes: "Needs the right move. They get the factor, class and lane that they would have had; places, head starts and numbers stay. A change of rules alone moves nobody.",
-			roles: staff, scope: onQueue, mutates: true, bind: op((*server).reapplyRules),
+			roles: staff, scope: onQueue, mutates: true, long: true, bind: op((*server).reapplyRules),
 		},
 	}
 }
