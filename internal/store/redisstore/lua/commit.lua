@@ -33,7 +33,7 @@ end
 for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
 shared, asks, sights_ = group.shared, group.asks, group.lines
 rules = group.rules or rules
-local come = newcomers(group, read)
+local come = group.kinds and newcomers(group, read)
 for _, b in ipairs(group.batches) do
   if type(b) == 'table' and b[B_PICK] then appetite = appetite + b[B_PICK][P_MAX] end
 end

@@ -1,8 +1,7 @@
 -- order_judge: which head of a line is called first, and what its call costs.
 --
--- A fragment: it declares `stronger`, `brief`, `first_of` and `charge` for
--- order_pick.
--- NEEDS: order_rule before it.
+-- A fragment: it declares `make_judges`, which makes `stronger`, `brief`, `first_of`
+-- and `charge` for order_pick. NEEDS: order_rule before it.
 --
 -- brief(spec, own) tells the runners of a line what its rule says of their groups.
 -- stronger(now, a, b) → whether the head of a is taken before that of b, by aging.
@@ -11,7 +10,7 @@
 --   called, by group; nil where a call costs nothing.
 
 local stronger, brief, first_of, charge
-do
+local function make_judges()
   local function earlier(a, b)
     return a.place < b.place or a.place == b.place and a.seq < b.seq
   end

@@ -30,7 +30,8 @@
 -- is the least distance to the next whole number. No product of an age is made.
 
 local pick
-do
+local function make_pick()
+  make_judges()
   local sub, pack, unpack, floor = string.sub, struct.pack, struct.unpack, math.floor
   local ORDINARY = 20 -- K of the factor 1.0
   local COMPARED = 8
@@ -144,7 +145,7 @@ do
     }
   end
 
-  function pick(now, mode, specs, n, exclude)
+  return function(now, mode, specs, n, exclude)
     local choices = {}
     if n < 1 then return choices end
     local want = n + 1
@@ -167,4 +168,10 @@ do
       load(w, now, exclude, n - #choices)
     end
   end
+end
+
+-- Its functions are made when somebody is picked, for most scripts pick nobody.
+function pick(...)
+  pick = make_pick()
+  return pick(...)
 end
