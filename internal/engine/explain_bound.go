@@ -9,9 +9,11 @@ import (
 )
 
 // explainBound says who can pass the token at all, by what order promises. It
-// says nothing of a token that an operator has placed.
+// says nothing of a token whose place was changed by hand or by a miss, nor of
+// one that left without being called.
 func (x *explaining) explainBound() {
-	if lastSpan(&x.t, dengxu.VerbMove, math.MaxInt64) != nil || x.t.State.Ended() && x.t.FirstCalled == 0 {
+	moved := lastSpan(&x.t, dengxu.VerbMove, math.MaxInt64) != nil || x.t.Misses > 0
+	if moved || x.t.State.Ended() && x.t.FirstCalled == 0 {
 		return
 	}
 	bound, words := x.bound()
@@ -50,46 +52,41 @@ func (x *explaining) bound() (bound dengxu.Bound, words []said) {
 }
 
 // boundAging: with h = joined_at − place and w the wait, one who joins at s of
-// the wait W passes only if W + h < (g/f)·(W − s + h'), so only with
-// s < W + h' − (f/g)·(W + h). Whoever has the smallest factor, and the largest
-// head start with it, can pass latest.
+// the wait passes at W only if W + h < (g/f)·(W − s + h'), so only with
+// s < W + h' − (f/g)·(W + h). That grows with W when f < g; else it is largest
+// at W = s, where it says s < (g/f)·h' − h.
 func (x *explaining) boundAging() (bound dengxu.Bound, words []said) {
-	g := float64(x.t.Factor)
-	until := x.now
-	if x.t.FirstCalled != 0 {
-		until = x.t.FirstCalled
-	}
-	wait, head := float64(until-x.t.JoinedAt), float64(x.t.JoinedAt-x.t.Place)
-	latest, share, who := math.Inf(-1), 0.0, ""
-	plain := head == 0 // no head starts: the bound is a share of the wait
-	for _, f := range x.q.fastest() {
-		plain = plain && f.headStart <= 0
-		s := wait + float64(f.headStart) - float64(f.factor)/g*(wait+head)
-		if s > latest {
-			latest, share, who = s, max(0, 1-float64(f.factor)/g), f.name
-		}
-	}
 	if x.q.booking != nil {
 		return bound, nil // who has booked an early time may come at any
 	}
-	before := x.t.JoinedAt + int64(math.Ceil(min(latest, wait)))
-	switch {
-	case share == 0 && latest <= 0:
-		return bound, []said{{phrase: sayBoundNobody}}
-	case share > 0 && plain:
-		bound.Share = share
-		p := said{sayBoundShare, []any{times(100 * share), who}}
-		if who == "" {
-			p = said{sayBoundShareRules, []any{times(100 * share)}}
-		}
-		words = append(words, p)
+	g, until := float64(x.t.Factor), x.now
+	if x.t.State != dengxu.StateWaiting && x.t.FirstCalled != 0 {
+		until = x.out.CalledAt.UnixMilli()
 	}
-	if latest > 0 && latest < wait {
+	wait, head := float64(until-x.t.JoinedAt), float64(x.t.JoinedAt-x.t.Place)
+	latest, least, who := math.Inf(-1), math.Inf(1), ""
+	plain, never := head == 0, true // plain: without head starts it is a share of the wait
+	for _, f := range x.q.fastest() {
+		factor, start := float64(f.factor), float64(f.headStart)
+		atOnce := g/factor*start - head
+		latest = max(latest, wait+start-factor/g*(wait+head), atOnce)
+		plain = plain && start <= 0
+		never = never && factor >= g && atOnce <= 0
+		if factor < least {
+			least, who = factor, f.name
+		}
+	}
+	if never {
+		return bound, []said{{phrase: sayBoundNobody}}
+	}
+	if plain && least < g {
+		bound.Share = 1 - least/g
+		words = append(words, said{sayBoundShare, []any{times(100 * bound.Share), nameOrRules(who)}})
+	}
+	if latest < wait {
+		before := x.t.JoinedAt + int64(math.Ceil(max(0, latest)))
 		bound.Before = at(before)
 		words = append(words, said{sayBoundBefore, []any{clock(before)}})
-	} else if latest <= 0 {
-		bound.Before = at(x.t.JoinedAt)
-		words = append(words, said{sayBoundBefore, []any{clock(x.t.JoinedAt)}})
 	}
 	return bound, words
 }
@@ -111,8 +108,19 @@ func (x *explaining) boundEpoch() (bound dengxu.Bound, words []said) {
 	if latest <= x.t.JoinedAt {
 		return bound, []said{{phrase: sayBoundNobody}}
 	}
+	if latest >= x.q.site.state.DayEnds {
+		return bound, []said{{sayBoundAllDay, []any{nameOrRules(who)}}}
+	}
 	bound.Before = at(latest)
-	return bound, []said{{sayBoundDay, []any{clock(latest), who}}}
+	return bound, []said{{sayBoundDay, []any{clock(latest), nameOrRules(who)}}}
+}
+
+// nameOrRules is the group that a bound speaks of, or whoever a rule matches.
+func nameOrRules(group string) any {
+	if group == "" {
+		return said{phrase: sayByRules}
+	}
+	return group
 }
 
 func (x *explaining) bestRank() int {

@@ -65,13 +65,17 @@ type pass struct {
 // waits are the intervals in which the token could have been called, as far as
 // the record keeps them.
 func (x *explaining) waits() (waits []store.Span) {
-	for _, s := range x.t.Spans {
-		if s.State == dengxu.StateWaiting && s.Queue == x.t.Queue {
-			waits = append(waits, s)
+	spans := append(slices.Clone(x.t.Spans), store.Span{
+		State: x.t.State, Queue: x.t.Queue, From: x.t.Since, To: math.MaxInt64,
+	})
+	for i, s := range spans {
+		if s.State != dengxu.StateWaiting || s.Queue != x.t.Queue {
+			continue
 		}
-	}
-	if x.t.State == dengxu.StateWaiting {
-		waits = append(waits, store.Span{From: x.t.Since, To: math.MaxInt64})
+		if i > 0 && spans[i-1].Verb == dengxu.VerbRequeue {
+			s.From++ // the call that put it back never takes it
+		}
+		waits = append(waits, s)
 	}
 	return waits
 }
@@ -83,8 +87,11 @@ func (x *explaining) passing(other *store.Token, waits []store.Span) (p pass, pa
 		if s.Verb != dengxu.VerbCall || s.Queue != x.t.Queue {
 			continue
 		}
+		// Of two calls in one millisecond the numbers tell, as far as they are
+		// those of the last calls.
+		last := waits[max(0, len(waits)-1):]
 		during := func(w store.Span) bool {
-			return w.From <= s.To && (s.To < w.To || s.To == w.To && other.CallNo < x.t.CallNo)
+			return w.From <= s.To && (s.To < w.To || s.To == w.To && w == last[0] && other.CallNo < x.t.CallNo)
 		}
 		counter := counterOfCall(other, i)
 		if !slices.ContainsFunc(waits, during) || !x.couldCall(counter) {

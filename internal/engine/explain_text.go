@@ -58,12 +58,13 @@ const (
 
 	sayBoundNobody
 	sayBoundShare
-	sayBoundShareRules
 	sayBoundBefore
 	sayBoundStrict
 	sayBoundFirm
 	sayBoundRatio
 	sayBoundDay
+	sayBoundAllDay
+	sayByRules
 	phraseCount
 )
 
@@ -117,14 +118,15 @@ var phrases = [phraseCount][len(languages)]string{
 	sayHeadRatio:   {"%[1]s of %[2]s, share %[3]d, %[4]s", "%[1]s 属 %[2]s，份额 %[3]d，%[4]s"},
 	sayHeadEpoch:   {"%[1]s place %[2]s", "%[1]s 次序 %[2]s"},
 
-	sayBoundNobody:     {"Nobody who comes later can pass it, except by hand", "后来者不能越过它，人工指定除外"},
-	sayBoundShare:      {"Only those can pass it who join in the first %[1]s %% of its wait, as %[2]s", "只有在它等待的前 %[1]s %% 时间内取号的 %[2]s 可能越过它"},
-	sayBoundShareRules: {"Only those can pass it who join in the first %[1]s %% of its wait, by rules that match", "只有在它等待的前 %[1]s %% 时间内取号且命中规则者可能越过它"},
-	sayBoundBefore:     {"Of those who joined at %[1]s or later nobody can have passed it so far", "%[1]s 及以后取号者目前都不可能越过它"},
-	sayBoundStrict:     {"Those of a better rank pass it", "等级更高者先于它"},
-	sayBoundFirm:       {"From %[1]s on only those with an earlier place who are overdue too go before it", "自 %[1]s 起，只有次序更早且同样超时者先于它"},
-	sayBoundRatio:      {"While all groups wait, %[1]s gets %[2]d of %[3]d calls of its class", "各组都有人等待时，%[1]s 占该类别每 %[3]d 次叫号中的 %[2]d 次"},
-	sayBoundDay:        {"Only those can pass it who join before %[1]s, as %[2]s", "只有在 %[1]s 之前取号的 %[2]s 可能越过它"},
+	sayBoundNobody: {"Nobody who comes later can pass it, except by hand", "后来者不能越过它，人工指定除外"},
+	sayBoundShare:  {"Nobody who joins after the first %[1]s %% of its wait can pass it (that is the limit of %[2]s)", "在它等待的前 %[1]s %% 时间之后取号者不能越过它（这是 %[2]s 的界限）"},
+	sayBoundBefore: {"Of those who joined at %[1]s or later nobody can have passed it so far", "%[1]s 及以后取号者目前都不可能越过它"},
+	sayBoundStrict: {"Those of a better rank pass it", "等级更高者先于它"},
+	sayBoundFirm:   {"From %[1]s on only those with an earlier place who are overdue too go before it", "自 %[1]s 起，只有次序更早且同样超时者先于它"},
+	sayBoundRatio:  {"While all groups wait, %[1]s gets %[2]d of %[3]d calls of its class", "各组都有人等待时，%[1]s 占该类别每 %[3]d 次叫号中的 %[2]d 次"},
+	sayBoundDay:    {"Nobody who joins at %[1]s or later passes it (that is the limit of %[2]s)", "%[1]s 及以后取号者不能越过它（这是 %[2]s 的界限）"},
+	sayBoundAllDay: {"Until the end of the day it is passed by all who join as %[1]s", "当日以后取号的 %[1]s 都先于它"},
+	sayByRules:     {"those whom rules favour", "规则优待者"},
 }
 
 // The arguments of phrases that depend on the reader: times of day in the

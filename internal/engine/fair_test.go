@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -81,11 +82,11 @@ func TestBoundHoldsInARunningLine(t *testing.T) {
 				t.Helper()
 				rng := rand.New(rand.NewPCG(seed, 4))
 				r.agingHall(rng, overtake, heads)
-				passes := 0
+				passed := make(passes)
 				for range 150 {
-					passes += r.fairStep(rng, overtake)
+					r.fairStep(rng, overtake, passed)
 				}
-				if passes == 0 {
+				if len(passed) == 0 {
 					t.Error("nobody was passed: nothing was tested")
 				}
 				r.clean()
@@ -116,21 +117,27 @@ func (r *rig) agingHall(rng *rand.Rand, overtake float64, heads bool) {
 	r.counter("1", `{"site":"hall","queues":["main"]}`)
 }
 
-// fairStep does one thing in the hall, and returns how many were passed by it.
-func (r *rig) fairStep(rng *rand.Rand, overtake float64) (passed int) {
+// passes are the numbers of those who came later and were called before a
+// token, while it waited.
+type passes map[dengxu.TokenID]map[string]bool
+
+// fairStep does one thing in the hall, notes who was passed by it, and holds
+// what somebody's explanation says against what was noted.
+func (r *rig) fairStep(rng *rand.Rand, overtake float64, passed passes) {
 	r.Helper()
+	r.clock.Advance(time.Millisecond) // what happens at once is not told apart
 	switch rng.IntN(8) {
 	case 0, 1, 2:
 		r.join("main", dengxu.JoinRequest{PriorityGroup: []string{"ordinary", "a", "b", "c"}[rng.IntN(4)]})
-		return 0
+		return
 	case 3, 4:
 		r.pass(time.Duration(rng.IntN(20_000)) * time.Millisecond)
-		return 0
+		return
 	case 5:
 		if all := r.waiting(); len(all) > 0 {
 			r.do(dengxu.VerbCancel, all[rng.IntN(len(all))].ID, dengxu.VerbRequest{})
 		}
-		return 0
+		return
 	}
 	before := r.waiting()
 	current := []string{"complete", "complete", "miss", "requeue"}[rng.IntN(4)]
@@ -140,17 +147,48 @@ func (r *rig) fairStep(rng *rand.Rand, overtake float64) (passed int) {
 	}
 	called := done.Value.Token
 	if called == nil {
-		return 0
+		return
 	}
 	for i := range before {
-		if b := &before[i]; b.ID != called.ID {
-			r.fairTo(called, b, called.CalledAt, overtake)
-			if b.JoinedAt.Before(called.JoinedAt) {
-				passed++
+		b := &before[i]
+		if b.ID == called.ID {
+			r.trueOf(b, passed)
+			continue
+		}
+		r.fairTo(called, b, called.CalledAt, overtake)
+		if b.Number < called.Number { // which is the order of arrival here
+			if passed[b.ID] == nil {
+				passed[b.ID] = make(map[string]bool)
 			}
+			passed[b.ID][called.Number] = true
+		}
+		if i == 0 {
+			r.trueOf(b, passed)
 		}
 	}
-	return passed
+}
+
+// trueOf fails unless an explanation names exactly those who passed, each with
+// a reason, and none that its bound excludes.
+func (r *rig) trueOf(b *dengxu.Token, passed passes) {
+	r.Helper()
+	x := r.explain(b.ID)
+	named := make(map[string]bool)
+	for _, p := range x.PassedBy {
+		named[p.Number] = true
+		switch {
+		case p.Why == whyUnknown && b.Misses == 0 && x.Place.Equal(b.Place):
+			other, _ := r.SiteTokens(r.Context(), "hall", dengxu.TokenFilter{Number: p.Number})
+			if other.Items[0].Misses == 0 {
+				r.Fatalf("%s was passed by %s for no reason: %+v", x.Number, p.Number, p)
+			}
+		case x.Bound != nil && !x.Bound.Before.IsZero() && !p.JoinedAt.Before(x.Bound.Before):
+			r.Fatalf("%s was passed by %s, which joined at %v: %+v", x.Number, p.Number, p.JoinedAt, x.Bound)
+		}
+	}
+	if x.PassedByWhole && !maps.Equal(named, passed[b.ID]) || !x.PassedByWhole && len(named) != maxRivals {
+		r.Fatalf("%s was passed by %v, and is told %v (whole: %t)", x.Number, passed[b.ID], named, x.PassedByWhole)
+	}
 }
 
 // TestSharesHoldAtThreeCounters: three counters call at once, as fast as they
