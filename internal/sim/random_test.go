@@ -101,28 +101,36 @@ func drawStream(t *rapid.T, id dengxu.QueueID, group, class string) Stream {
 // promises, the books close, and the store's indexes agree with its records.
 func TestRandomHalls(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawScenario(t)
-		if err := s.check(); err != nil {
-			t.Fatal(err)
-		}
-		p, err := s.plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.begin(t.Context(), &p.Policies[0], 0, func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.playAll(t.Context()); err != nil {
-			t.Fatalf("%s: %v", r.at(), err)
-		}
-		r.end()
-		if found, err := r.hall.Audit(t.Context()); err != nil || len(found) > 0 {
-			t.Fatalf("audit: %v %v", found, err)
-		}
-		books(t, r)
-	})
+	rounds := 1 // of 100 halls
+	if torture() {
+		rounds = 30
+	}
+	for range rounds {
+		rapid.Check(t, playsByTheBook)
+	}
+}
+
+func playsByTheBook(t *rapid.T) {
+	s := drawScenario(t)
+	if err := s.check(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.begin(t.Context(), &p.Policies[0], 0, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.playAll(t.Context()); err != nil {
+		t.Fatalf("%s: %v", r.at(), err)
+	}
+	r.end()
+	if found, err := r.hall.Audit(t.Context()); err != nil || len(found) > 0 {
+		t.Fatalf("audit: %v %v", found, err)
+	}
+	books(t, r)
 }
 
 // books holds the counts against each other.

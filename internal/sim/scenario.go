@@ -33,7 +33,7 @@ type Scenario struct {
 	Seed uint64 `json:"seed,omitempty"` // 0 = 1
 	Runs int    `json:"runs,omitempty"` // 0 = 10
 
-	Site     dengxu.Site                     `json:"site,omitempty"`
+	Site     dengxu.Site                     `json:"site,omitzero"`
 	Queues   map[dengxu.QueueID]dengxu.Queue `json:"queues,omitempty"`
 	Counters []Counters                      `json:"counters,omitempty"`
 	Streams  []Stream                        `json:"streams,omitempty"`

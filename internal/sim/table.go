@@ -125,7 +125,8 @@ func (p *PolicyReport) note() string {
 		count int
 		text  string
 	}{
-		{all.TurnedAway, "were given no number"}, {all.NeverCame, "were called and never came"},
+		{all.TurnedAway, "were given no number"},
+		{all.NeverCame, "were called and never came"},
 		{all.LeftOver, "still waited at the end"},
 	} {
 		if n.count > 0 {
