@@ -96,25 +96,37 @@ func (c *compiled) holds(machine *vm.VM, env *environment) bool {
 	return err == nil && isTrue(v)
 }
 
+// maxEnds bounds how many ends of windows a refusal looks at, each of which
+// costs the refusing rules once more.
+const maxEnds = 16
+
 // retryAfter is the first time at which a window ends and no rule rejects any
-// more; 0 when there is none. Between two ends nothing changes.
+// more; 0 when there is none among the first maxEnds. Between two ends nothing
+// changes, and a rule that does not look back says the same for ever.
 func (s *Set) retryAfter(machine *vm.VM, env *environment) time.Duration {
 	var ends []time.Duration
+	var looking []*compiled
 	for i := range s.rules {
-		if s.rules[i].reject == "" {
+		c := &s.rules[i]
+		switch {
+		case c.reject == "":
 			continue
+		case len(c.windows) > 0:
+			looking = append(looking, c)
+		case c.holds(machine, env):
+			return 0
 		}
-		for _, w := range s.rules[i].windows {
+		for _, w := range c.windows {
 			if ago, ok := env.ago(w.kind).(time.Duration); ok && ago < w.long {
 				ends = append(ends, w.long-ago)
 			}
 		}
 	}
 	slices.Sort(ends)
-	for _, end := range slices.Compact(ends) {
+	ends = slices.Compact(ends)
+	for _, end := range ends[:min(len(ends), maxEnds)] {
 		later := env.later(end)
-		rejected := slices.ContainsFunc(s.rules, func(c compiled) bool { return c.reject != "" && c.holds(machine, &later) })
-		if !rejected {
+		if !slices.ContainsFunc(looking, func(c *compiled) bool { return c.holds(machine, &later) }) {
 			return end
 		}
 	}

@@ -25,7 +25,7 @@ const (
 	MaxPatternSteps = 1000                // instructions of a compiled pattern
 	MaxSetSteps     = 5000                // the same, of all patterns of a queue
 	MaxSetWindows   = 64                  // looks back at a history, of all conditions of a queue
-	MaxMatched      = 1000                // bytes that a pattern is held against; a longer text matches none
+	MaxMatched      = 1000                // bytes that a pattern is held against, or that lower, upper and trim take; a longer text matches none and is missing
 	MaxText         = 8 << 10             // bytes of a text that + makes; a longer one is missing
 	MaxWindow       = 30 * 24 * time.Hour // of missed_within and its kind
 	MinWindow       = time.Second

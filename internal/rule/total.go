@@ -256,10 +256,12 @@ func finite(f float64) any {
 	return f
 }
 
+// ofText is a function that makes another text, of one that is not too long to
+// be made anew for each of a thousand conditions.
 func ofText(f func(string) string) func(any) any {
 	return func(a any) any {
 		s, ok := a.(string)
-		if !ok {
+		if !ok || len(s) > MaxMatched {
 			return nil
 		}
 		return f(s)

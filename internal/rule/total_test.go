@@ -138,6 +138,8 @@ func TestConditions(t *testing.T) {
 		`ext_attrs.full + "" contains "a"`:  true,
 		`ext_attrs.long matches "a"`:        false,
 		`ext_attrs.long not matches "b"`:    false,
+		`lower(ext_attrs.long) == nil`:      true,
+		`len(ext_attrs.long) == 1001`:       true,
 
 		// Wrong types.
 		`ext_attrs.name > 3`:               false,
