@@ -44,9 +44,13 @@ func (q *queue) onlyClips(delta int32) bool {
 	return true
 }
 
+// toldFrom is how many times as long a passed wait must be for a warning: every
+// rule that helps somebody lets them pass others a little.
+const toldFrom = 2
+
 // boundWarning says how far rules together let somebody overtake, where that is
-// further than the groups alone do: a wait that counts at factor f passes one
-// at factor g that is up to g/f times as long.
+// much, and further than the groups alone do: a wait that counts at factor f
+// passes one at factor g that is up to g/f times as long.
 func (q *queue) boundWarning() string {
 	if q.byGroup() {
 		return ""
@@ -65,7 +69,7 @@ func (q *queue) boundWarning() string {
 		least, largest = min(least, g.factor), max(largest, g.factor)
 		fastest, slowest = min(fastest, f), max(slowest, s)
 	}
-	if fastest == 0 || slowest*least <= largest*fastest {
+	if fastest == 0 || slowest <= toldFrom*fastest || slowest*least <= largest*fastest {
 		return ""
 	}
 	return fmt.Sprintf("with these rules a factor may be from %.2f to %.2f: somebody may pass others who have waited up to %.1f times as long (by the groups alone %.1f times); max_overtake bounds it",
