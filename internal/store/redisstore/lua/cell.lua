@@ -2,8 +2,8 @@
 -- the batches of a group are judged, written once at the end, so that a script
 -- that fails has written nothing.
 
-local cells, dirty = {}, {}
-for k = 1, #KEYS do cells[k], dirty[k] = {}, {} end
+local cells, dirty, sets = {}, {}, {}
+for _, k in ipairs({STATE, LIVE, ENDED, ARCHIVE, DOCS, OPS, OPS + 1, MARKS}) do cells[k], dirty[k], sets[k] = {}, {}, {} end
 
 -- prefetch reads cells of one key in one command; MANY bounds unpack. The first
 -- few are not kept but returned: they are read once (newcomer.lua).
@@ -44,18 +44,16 @@ end
 
 -- put_once changes a cell that hardly any other batch of the group changes:
 -- its arguments are ready. What put says of it later comes later.
-local sets = {}
-for k = 1, #KEYS do sets[k] = {} end
 local function put_once(k, field, v)
   cells[k][field], dirty[k][field] = v, nil
   local s = sets[k]
   s[#s + 1], s[#s + 2] = field, v
 end
 
--- each calls write with the arguments of one command at a time.
-local function each(args, write)
+-- send runs a command on a key, with some of the arguments at a time.
+local function send(command, k, args)
   for from = 1, #args, MANY do
-    write(unpack(args, from, math.min(from + MANY - 1, #args)))
+    redis.call(command, KEYS[k], unpack(args, from, math.min(from + MANY - 1, #args)))
   end
 end
 
@@ -73,6 +71,6 @@ local function flush(k)
     end
   end
   dirty[k] = {}
-  each(set, function(...) redis.call('HSET', KEYS[k], ...) end)
-  each(del, function(...) redis.call('HDEL', KEYS[k], ...) end)
+  send('HSET', k, set)
+  send('HDEL', k, del)
 end

@@ -10,7 +10,7 @@ local keep = {HOLD = 30000, MOST = 20000, MOST_BYTES = 67108864}
 function keep.drop(d, to)
   local fields = {}
   for i = d[2], to do fields[#fields + 1] = 'D' .. number(i) end
-  each(fields, function(...) redis.call('HDEL', KEYS[STATE], ...) end)
+  send('HDEL', STATE, fields)
 end
 
 function keep.of(k, kept)

@@ -68,9 +68,9 @@ local function make_judges()
   end
 
   function charge(now, w)
-    local owed, after = w.owed, {}
+    local owed = w.owed
     if not owed or w.place > now then return end
-    local v = owed[w.group]
+    local v, after = owed[w.group], {}
     for group, debt in pairs(owed) do owed[group] = math.max(0, debt - v) end
     owed[w.group] = w.weight
     for group, debt in pairs(owed) do after[group] = debt end

@@ -18,6 +18,6 @@ local function settle(k)
     end
   end
   if #add + #rem > 0 then pending[k] = {} end
-  each(add, function(...) redis.call('ZADD', KEYS[k], ...) end)
-  each(rem, function(...) redis.call('ZREM', KEYS[k], ...) end)
+  send('ZADD', k, add)
+  send('ZREM', k, rem)
 end

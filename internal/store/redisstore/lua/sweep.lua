@@ -16,7 +16,7 @@ for i = 1, #page[2], 2 do
     if ends <= m.now then gone[#gone + 1] = page[2][i] end
   end
 end
-each(gone, function(...) redis.call('HDEL', KEYS[MARKS], ...) end)
+send('HDEL', MARKS, gone)
 enroll(ARGV[2], day)
 local all, living, dead = redis.call('HGET', KEYS[STATE], 'w'), {}, {}
 for at = 1, #all - 9, 10 do
@@ -32,7 +32,7 @@ for at = 1, #all - 9, 10 do
   end
 end
 if #dead > 0 then
-  each(dead, function(...) redis.call('HDEL', KEYS[STATE], ...) end)
+  send('HDEL', STATE, dead)
   redis.call('HSET', KEYS[STATE], 'w', table.concat(living))
 end
 return cmsgpack.pack({tonumber(page[1]), #page[2] / 2, #gone})
