@@ -64,7 +64,8 @@ func (e *Engine) stepBack(ctx context.Context, s *site, called *store.Token, all
 		t := &all[i]
 		callable := t.State == dengxu.StateWaiting || t.State == dengxu.StateCalling ||
 			t.State == dengxu.StateScheduled && verb == dengxu.VerbCancel
-		if t.ID == called.ID || !callable {
+		// An appointment on a later day has nothing to do with today.
+		if t.ID == called.ID || !callable || t.Booked >= s.state.DayEnds {
 			continue
 		}
 		if err := e.actForOther(ctx, verb, t); err != nil {
