@@ -71,14 +71,18 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 // told.
 func (e *Engine) explain(ctx context.Context, x *explaining) error {
 	x.sayWho()
-	switch {
-	case x.t.State == dengxu.StateWaiting:
+	if x.t.State == dengxu.StateWaiting {
 		if err := e.explainAhead(ctx, x); err != nil {
 			return err
 		}
-	case x.t.FirstCalled != 0:
-		if err := e.explainCall(ctx, x); err != nil {
-			return err
+	} else {
+		if x.t.State == dengxu.StateScheduled {
+			x.sayScheduled()
+		}
+		if x.t.FirstCalled != 0 {
+			if err := e.explainCall(ctx, x); err != nil {
+				return err
+			}
 		}
 	}
 	if err := e.explainPassed(ctx, x); err != nil {
@@ -144,6 +148,18 @@ func (x *explaining) sayWho() {
 	}
 	if span := lastSpan(t, dengxu.VerbCheckIn, math.MaxInt64); span != nil && t.Booked != 0 && x.q.booking != nil && x.q.booking.isLate(t.Booked, span.To) {
 		x.said.add(sayLate, clock(span.To))
+	}
+}
+
+// sayScheduled says why it cannot be called now.
+func (x *explaining) sayScheduled() {
+	switch {
+	case x.t.Why == whyCheckIn:
+		x.said.add(sayChecksIn)
+	case x.t.Why == whyOtherToken:
+		x.said.add(sayStepped)
+	case x.t.Due != 0:
+		x.said.add(sayNotBefore, clock(x.t.Due))
 	}
 }
 

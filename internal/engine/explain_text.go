@@ -22,6 +22,9 @@ const (
 	sayBound
 	sayMoved
 	sayLate
+	sayNotBefore
+	sayChecksIn
+	sayStepped
 	sayNext
 	sayAhead
 	sayCameLater
@@ -84,6 +87,9 @@ var phrases = [phraseCount][len(languages)]string{
 	sayBound:         {"it waits for counter %[1]s only", "只等窗口 %[1]s"},
 	sayMoved:         {"an operator moved it at %[1]s%[2]s", "工作人员于 %[1]s 调整了次序%[2]s"},
 	sayLate:          {"it checked in late, at %[1]s, and stands as if it had joined then", "报到迟到（%[1]s），按报到时取号排列"},
+	sayNotBefore:     {"it cannot be called before %[1]s", "%[1]s 之前不能叫号"},
+	sayChecksIn:      {"it has not checked in", "尚未报到"},
+	sayStepped:       {"it steps back until another token of the same person is done", "同一人的另一个号结束前暂不叫号"},
 	sayNext:          {"it is next", "下一位就是"},
 	sayAhead:         {"%[1]d ahead", "前面还有 %[1]d 位"},
 	sayCameLater:     {"at least %[1]d of them came later", "其中至少 %[1]d 位来得更晚"},

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/dengxu/dengxu/internal/order"
 )
@@ -11,7 +13,7 @@ func (q *queue) fairness() (words []string) {
 	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
 	switch q.rule.Discipline {
 	case order.Strict:
-		say("in a class, groups of a better rank go first until somebody has stood %s; from then on the oldest goes first, whatever its rank", spanText(q.rule.Escalate))
+		say("groups of a better rank go first until somebody has stood %s; from then on the oldest goes first, whatever its rank", spanText(q.rule.Escalate))
 	case order.Ratio:
 		all := 0
 		for _, g := range q.rule.Groups {
@@ -32,10 +34,19 @@ func (q *queue) fairness() (words []string) {
 	return words
 }
 
-// fairAging says it for each pair of groups of which one can pass the other.
+// maxPairs is how many groups are all held against each other; where there are
+// more, each is held against the slowest.
+const maxPairs = 5
+
+// fairAging says it for pairs of groups of which one can pass the other.
 func (q *queue) fairAging() (words []string) {
-	for _, a := range q.byGroups() {
-		for _, b := range q.byGroups() {
+	all := q.byGroups()
+	others := all
+	if len(all) > maxPairs {
+		others = []fast{slices.MaxFunc(all, func(a, b fast) int { return cmp.Compare(a.factor, b.factor) })}
+	}
+	for _, a := range all {
+		for _, b := range others {
 			if a.name == b.name || a.factor >= b.factor && a.headStart <= b.headStart {
 				continue
 			}

@@ -18,6 +18,7 @@ join cid booked=10:20 channel=web → D003 scheduled
 join dot booked=10:20 → D004 scheduled not_before=10:00 check_in_by=none
 join bad booked=10:00 delay=60 → refused invalid field=appointment_at
 join bad booked="2500-01-01 09:00" → refused invalid field=appointment_at
+expect explain ann text.en~"it has not checked in" text.zh-CN~"尚未报到"
 at 09:20
 # Early: checked in, but not callable before 09:40.
 check_in ann by=holder → scheduled not_before=09:40
@@ -25,6 +26,7 @@ check_in ann → refused conflict state
 call 1 → nobody only_absent
 at 09:39:59
 expect ann scheduled
+expect explain ann text.en~"it cannot be called before 09:40:00"
 at 09:40
 expect ann waiting place=09:30 rank=0
 join eva → D005 rank=1
