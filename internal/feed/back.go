@@ -19,16 +19,9 @@ func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event)
 	if err := f.wait(ctx); err != nil {
 		return nil, nil, err
 	}
-	head := f.Head()
-	runs, in := make([]run, len(head)), f.selects(&filter)
-	for p, at := range head {
-		if before != nil {
-			if len(before) != len(head) {
-				return nil, nil, dengxu.Fieldf(dengxu.Invalid, "cursor", "this cursor belongs to another store").Because("cursor")
-			}
-			at.Number = min(at.Number, before[p].Number)
-		}
-		runs[p] = run{at: at, begun: !in[p]}
+	runs, err := f.runs(ctx, f.selects(&filter), before)
+	if err != nil {
+		return nil, nil, err
 	}
 	scanned := 0
 	for len(items) < limit && scanned < maxScan {
@@ -53,6 +46,30 @@ func (f *Feed) Back(ctx context.Context, filter Filter, keep func(*dengxu.Event)
 		}
 	}
 	return items, reached(runs), nil
+}
+
+// runs begin before a position, or at the ends of the logs: a change that was
+// answered is there, also when the feed has not come to it. Partitions that are
+// not in are not read.
+func (f *Feed) runs(ctx context.Context, in []bool, before Cursor) ([]run, error) {
+	head := f.Head()
+	if before != nil && len(before) != len(head) {
+		return nil, dengxu.Fieldf(dengxu.Invalid, "cursor", "this cursor belongs to another store").Because("cursor")
+	}
+	runs := make([]run, len(head))
+	for p, at := range head {
+		if in[p] {
+			var err error
+			if at, err = f.end(ctx, store.Partition(p)); err != nil {
+				return nil, err
+			}
+		}
+		if before != nil {
+			at.Number = min(at.Number, before[p].Number)
+		}
+		runs[p] = run{at: at, begun: !in[p]}
+	}
+	return runs, nil
 }
 
 // reached is the cursor before which everything is still to come.
