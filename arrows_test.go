@@ -35,6 +35,8 @@ var arrows = []arrow{
 	{from: "examples/go/ticket", to: []string{".", "client"}},
 	{from: "internal/order"},
 	{from: "internal/rule", to: []string{"."}, outside: []string{"github.com/expr-lang/expr"}},
+	{from: "internal/estimate/gbdt"},
+	{from: "internal/estimate/linear"},
 	{from: "internal/store", to: []string{".", "internal/order"}},
 	{from: "internal/engine", to: []string{".", "internal/order", "internal/rule", "internal/store"}},
 
