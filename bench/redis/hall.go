@@ -89,9 +89,13 @@ func (h *hall) join(ctx context.Context, q dengxu.QueueID) error {
 // callNext completes what the caller's counter has and calls the next, in one
 // commit.
 func (h *hall) callNext(ctx context.Context, caller int) error {
+	return h.callFrom(ctx, counterID(caller))
+}
+
+func (h *hall) callFrom(ctx context.Context, counter dengxu.CounterID) error {
 	by := staff
 	by.Key = rand.Text()
-	done, err := h.engine.CallNext(ctx, by, counterID(caller), "", dengxu.CallRequest{Current: "complete"})
+	done, err := h.engine.CallNext(ctx, by, counter, "", dengxu.CallRequest{Current: "complete"})
 	if err == nil && done.Value.Token == nil {
 		err = fmt.Errorf("nobody to call: %s", done.Value.Reason)
 	}

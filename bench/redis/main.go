@@ -94,6 +94,7 @@ func measurements() []measurement {
 		{"idle", (*bench).idle},
 		{"single", (*bench).single},
 		{"big", (*bench).bigLine},
+		{"lanes", (*bench).manyLanes},
 	}
 }
 

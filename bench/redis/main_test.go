@@ -20,6 +20,7 @@ func TestQuick(t *testing.T) {
 		"asynq enqueue", "call to asynq process", "bytes for one that waits", "bytes for a task of asynq",
 		"commands for a join alone", "commands for complete + call next alone", "commands a second of an idle server",
 		"join of a single caller", "rank among",
+		"rank in aging, 12 lanes", "complete + call next in strict, 12 lanes", "complete + call next in ratio, 32 lanes",
 	} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("the table has no row %q", row)
