@@ -2,12 +2,10 @@ package dengxu
 
 import "time"
 
-// LaneAhead is how many tokens of one class are ahead.
-type LaneAhead struct {
-	Class  string  `json:"class,omitempty"`
-	Group  string  `json:"group,omitempty"`
-	Factor float64 `json:"factor,omitempty"`
-	Ahead  int     `json:"ahead"`
+// ClassAhead is how many tokens of one class are ahead.
+type ClassAhead struct {
+	Class string `json:"class,omitempty"`
+	Ahead int    `json:"ahead"`
 }
 
 // LaneHead is the head of a lane as it was when a call compared it.
@@ -90,10 +88,10 @@ type Explanation struct {
 	CounterID        CounterID `json:"counter_id,omitempty" doc:"that called it"`
 	ByHand           bool      `json:"by_hand,omitempty" doc:"an operator called it, out of turn"`
 
-	Rank       *int        `json:"rank"`
-	Ahead      []LaneAhead `json:"ahead,omitempty" doc:"waiting: how many are ahead, by class"`
-	AheadNext  []Rival     `json:"ahead_next,omitempty" doc:"waiting: the first of those ahead, in the order of calls, at most 20"`
-	AheadWhole bool        `json:"ahead_whole,omitempty" doc:"waiting: ahead_next has all that are ahead"`
+	Rank       *int         `json:"rank"`
+	Ahead      []ClassAhead `json:"ahead,omitempty" doc:"waiting: how many are ahead, by class"`
+	AheadNext  []Rival      `json:"ahead_next,omitempty" doc:"waiting: the first of those ahead, in the order of calls, at most 20"`
+	AheadWhole bool         `json:"ahead_whole,omitempty" doc:"waiting: ahead_next has all that are ahead"`
 
 	Passed        int        `json:"passed" doc:"called: how many with an earlier place it passed; waiting: how many at least passed it"`
 	PassedBy      []Passing  `json:"passed_by,omitempty" doc:"who came later and was called while it waited, at most 20, the latest first"`

@@ -158,8 +158,8 @@ func (e *Engine) findPlace(ctx context.Context, c *command) error {
 		if err != nil {
 			return err
 		}
-		name, there := c.judgeThere(class)
-		m = order.Member{Lane: q.lane(class, name, there.factor)}
+		there := c.judgeThere(class)
+		m = order.Member{Lane: q.lane(class, there.group, there.factor)}
 		factor, line = there.factor, q.line()
 	}
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Afters: []store.AfterAsk{{

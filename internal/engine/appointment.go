@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -14,20 +13,8 @@ type booking struct {
 	keep                   bool // the late keep the place of their booked time
 }
 
-// whyAppointment is why a token is scheduled that waits for its booked time.
-const whyAppointment = "appointment"
-
 // reasonLate is the reason of a check-in after the late window.
 const reasonLate = "late"
-
-// The years of a time that a join names: in ms since 1970 they have at most 13
-// digits, and what is outside of them is a slip of the unit.
-const (
-	firstYear = 1971
-	lastYear  = 2285
-)
-
-func plausible(t time.Time) bool { return t.Year() >= firstYear && t.Year() <= lastYear }
 
 // compileBooking takes the queue's appointments into the engine's units.
 func (q *queue) compileBooking() {
@@ -131,17 +118,6 @@ func (c *command) checkInBooked(ch *change) {
 		c.tail(ch)
 		next.Reason = cmp.Or(next.Reason, reasonLate)
 	}
-}
-
-// scaleFrom is where the places of an epoch queue count from for a token: the
-// beginning of the present day, or of the later one that it is booked for.
-func (q *queue) scaleFrom(t *store.Token) int64 {
-	began := q.site.dayBegan()
-	if t.Booked == 0 {
-		return began
-	}
-	day, _ := dayAt(q.site.zone, q.site.dayStart, t.Booked)
-	return max(began, dayBegin(q.site.zone, q.site.dayStart, day))
 }
 
 // comesBack is when a scheduled token comes back by itself, and until when it

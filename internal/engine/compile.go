@@ -50,7 +50,7 @@ func parseDayStart(text string) (int, error) {
 func (q *queue) compile(set dengxu.Queue) {
 	q.set = set.WithDefaults()
 	s := &q.set
-	q.compileRule()
+	q.compileOrder()
 	q.compileGroups()
 	q.compileBooking()
 	q.rules, q.rulesBroken = rule.Load(s.QueueRules)

@@ -74,7 +74,7 @@ func (c *command) edit(req dengxu.TokenEdit, lanes map[dengxu.QueueID]int) (stor
 				next.Lane.K, next.Factor, next.Clipped = k, order.FactorOf(k), true
 			}
 			b.Expect = append(b.Expect, c.q.steady()...)
-			if c.q.rule.Discipline == order.Aging && next.State == dengxu.StateWaiting {
+			if c.q.order.Discipline == order.Aging && next.State == dengxu.StateWaiting {
 				b.Expect = append(b.Expect, store.LaneOpen{Line: next.Line(), Lane: next.Lane, Max: maxLanes})
 			}
 		}

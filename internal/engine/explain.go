@@ -58,7 +58,7 @@ func (e *Engine) Explain(ctx context.Context, id dengxu.TokenID) (dengxu.Explana
 		}
 		return x.out, err
 	}
-	x.out.Ordering, x.out.Formula = x.q.set.Ordering, formulas[x.q.rule.Discipline]
+	x.out.Ordering, x.out.Formula = x.q.set.Ordering, formulas[x.q.order.Discipline]
 	x.said.zone, x.said.now = x.q.site.zone, now
 	if err := e.explain(ctx, &x); err != nil {
 		return x.out, err
@@ -90,6 +90,26 @@ func (e *Engine) explain(ctx context.Context, x *explaining) error {
 	}
 	x.explainBound()
 	return nil
+}
+
+// look shows live records to each, page by page, up to maxLooked of them; whole
+// says whether these were all.
+func (e *Engine) look(ctx context.Context, ask store.ListAsk, doing string, each func(*store.Token)) (whole bool, err error) {
+	ask.Limit = maxPageSize
+	for looked := 0; looked < maxLooked; looked += maxPageSize {
+		page, err := e.store.List(ctx, ask)
+		if err != nil {
+			return false, storeError(doing, err)
+		}
+		for i := range page.Tokens {
+			each(&page.Tokens[i])
+		}
+		if page.Next == 0 {
+			return true, nil
+		}
+		ask.After = page.Next
+	}
+	return false, nil
 }
 
 // laneShown is a lane as people read it.
@@ -128,7 +148,7 @@ func (x *explaining) sayWho() {
 	if len(t.Rules) > 0 {
 		x.said.add(sayRules, list(t.Rules))
 	}
-	if x.q.rule.Discipline == order.Aging && t.Factor != 1000 {
+	if x.q.order.Discipline == order.Aging && t.Factor != 1000 {
 		x.said.add(sayFactor, times(1000/float64(t.Factor)))
 	}
 	if x.q.epoch() && t.Factor != 1000 {
@@ -141,7 +161,7 @@ func (x *explaining) sayWho() {
 		x.said.add(sayClipped)
 	}
 	if b := x.out.Lane.CounterID; b != "" {
-		x.said.add(sayBound, string(b))
+		x.said.add(sayOneCounter, string(b))
 	}
 	if span := lastSpan(t, dengxu.VerbMove, math.MaxInt64); span != nil {
 		x.said.add(sayMoved, clock(span.To), brackets(span.Reason))

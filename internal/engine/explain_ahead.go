@@ -66,7 +66,7 @@ func (e *Engine) countAhead(ctx context.Context, x *explaining) error {
 			n -= v.Ranks[2] // a rank counts the own class always
 		}
 		if n > 0 {
-			out.Ahead = append(out.Ahead, dengxu.LaneAhead{Class: class, Ahead: n})
+			out.Ahead = append(out.Ahead, dengxu.ClassAhead{Class: class, Ahead: n})
 		}
 	}
 	return nil
@@ -80,9 +80,9 @@ func (e *Engine) nameAhead(ctx context.Context, x *explaining) error {
 		return err
 	}
 	line := order.Line{
-		Rule: x.q.rule, Index: copied, Classes: x.q.rivals(&x.t), Bound: store.BoundClass(x.t.Lane),
+		Rule: x.q.order, Index: copied, Classes: x.q.rivals(&x.t), Bound: store.BoundClass(x.t.Lane),
 	}
-	if x.q.rule.Discipline == order.Ratio {
+	if x.q.order.Discipline == order.Ratio {
 		if line.Debts, err = e.readDebts(ctx, x.q, copied); err != nil {
 			return err
 		}
@@ -110,27 +110,19 @@ func (e *Engine) nameAhead(ctx context.Context, x *explaining) error {
 // copyLine reads the waiting tokens of the token's line, up to a bound; whole
 // says whether these are all of them.
 func (e *Engine) copyLine(ctx context.Context, x *explaining) (copied *lineCopy, whole bool, err error) {
-	ask := store.ListAsk{
-		Partition: x.q.site.partition, Site: x.q.site.id, Queue: x.t.Queue, Gen: &x.t.Gen,
-		States: []dengxu.State{dengxu.StateWaiting}, Limit: maxPageSize,
-	}
 	copied = newLineCopy()
 	copied.add(&x.t)
-	for looked := 0; looked < maxLooked; looked += maxPageSize {
-		page, err := e.store.List(ctx, ask)
-		if err != nil {
-			return nil, false, storeError("list who waits", err)
+	ask := store.ListAsk{
+		Partition: x.q.site.partition, Site: x.q.site.id, Queue: x.t.Queue, Gen: &x.t.Gen,
+		States: []dengxu.State{dengxu.StateWaiting},
+	}
+	whole, err = e.look(ctx, ask, "list who waits", func(t *store.Token) {
+		if t.ID != x.t.ID {
+			copied.add(t)
 		}
-		for i := range page.Tokens {
-			if page.Tokens[i].ID != x.t.ID {
-				copied.add(&page.Tokens[i])
-			}
-		}
-		if page.Next == 0 {
-			whole = true
-			break
-		}
-		ask.After = page.Next
+	})
+	if err != nil {
+		return nil, false, err
 	}
 	copied.sort()
 	return copied, whole, nil
@@ -143,7 +135,7 @@ func (e *Engine) readDebts(ctx context.Context, q *queue, line *lineCopy) (order
 	seen := make(map[[2]string]bool)
 	for lane := range line.Lanes() {
 		groups := []string{lane.Group}
-		for _, g := range q.rule.Groups {
+		for _, g := range q.order.Groups {
 			groups = append(groups, g.Name)
 		}
 		for _, group := range groups {

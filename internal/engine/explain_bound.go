@@ -30,18 +30,18 @@ func (x *explaining) explainBound() {
 }
 
 func (x *explaining) bound() (bound dengxu.Bound, words []said) {
-	switch x.q.rule.Discipline {
+	switch x.q.order.Discipline {
 	case order.Strict:
-		firm := x.t.Place + x.q.rule.Escalate
+		firm := x.t.Place + x.q.order.Escalate
 		bound.Firm = at(firm)
-		if x.rankOf(x.t.Lane.Group) > x.bestRank() {
+		if x.q.order.RankOf(x.t.Lane.Group) > x.bestRank() {
 			words = append(words, said{phrase: sayBoundStrict})
 		}
 		return bound, append(words, said{sayBoundFirm, []any{clock(firm)}})
 	case order.Ratio:
-		mine, all := x.shareOf(x.t.Lane.Group), 0
-		for _, g := range x.q.rule.Groups {
-			all += g.Share
+		mine, all := x.q.order.ShareOf(x.t.Lane.Group), int64(0)
+		for _, g := range x.q.order.Groups {
+			all += int64(g.Share)
 		}
 		return bound, []said{{sayBoundRatio, []any{x.t.Lane.Group, mine, max(all, mine)}}}
 	case order.Epoch:
@@ -125,44 +125,8 @@ func nameOrRules(group string) any {
 
 func (x *explaining) bestRank() int {
 	best := math.MaxInt
-	for _, g := range x.q.rule.Groups {
+	for _, g := range x.q.order.Groups {
 		best = min(best, g.Rank)
 	}
 	return best
-}
-
-// fast is how fast the wait of a group may count, and from which head start.
-type fast struct {
-	name      string // "" = whoever a rule matches
-	factor    int32
-	headStart int64
-}
-
-// byGroups is how fast the groups are by themselves.
-func (q *queue) byGroups() (all []fast) {
-	for _, name := range sortedKeys(q.groups) {
-		all = append(all, fast{name, q.groups[name].factor, q.groups[name].headStart})
-	}
-	return all
-}
-
-// fastest are the groups, by themselves and with all rules that favour: what a
-// bound has to count with.
-func (q *queue) fastest() (all []fast) {
-	all = q.byGroups()
-	down, head := int32(0), int64(0)
-	for _, x := range q.rules.Effects() {
-		down += min(x.Delta, 0)
-		if x.HeadStart != nil {
-			head = max(head, x.HeadStart.Milliseconds())
-		}
-	}
-	if down == 0 && head == 0 {
-		return all
-	}
-	for _, name := range sortedKeys(q.groups) {
-		factor, _ := q.factor(name, down)
-		all = append(all, fast{"", factor, max(head, q.groups[name].headStart)})
-	}
-	return all
 }

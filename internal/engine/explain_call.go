@@ -54,7 +54,7 @@ func (e *Engine) head(ctx context.Context, x *explaining, m order.Member, called
 	out := dengxu.LaneHead{
 		Class: m.Lane.Class, Group: m.Lane.Group, Factor: factorOf(m.Lane), Place: at(m.Key.Place),
 		AgeSeconds: seconds(age), CountsSeconds: seconds(counts(age, m.Lane)),
-		Overdue: x.q.rule.Discipline == order.Strict && age >= x.q.rule.Escalate,
+		Overdue: x.q.order.Discipline == order.Strict && age >= x.q.order.Escalate,
 	}
 	if m.Key.Seq == 0 {
 		return out, nil
@@ -83,14 +83,14 @@ func (x *explaining) headSaid(head *dengxu.LaneHead, m order.Member, calledAt in
 		name = "?"
 	}
 	age := calledAt - m.Key.Place
-	switch x.q.rule.Discipline {
+	switch x.q.order.Discipline {
 	case order.Strict:
 		if head.Overdue {
 			return said{sayHeadOverdue, []any{name, 0, lasting(age)}}
 		}
-		return said{sayHeadStrict, []any{name, x.rankOf(m.Lane.Group), lasting(age)}}
+		return said{sayHeadStrict, []any{name, x.q.order.RankOf(m.Lane.Group), lasting(age)}}
 	case order.Ratio:
-		return said{sayHeadRatio, []any{name, m.Lane.Group, x.shareOf(m.Lane.Group), lasting(age)}}
+		return said{sayHeadRatio, []any{name, m.Lane.Group, x.q.order.ShareOf(m.Lane.Group), lasting(age)}}
 	case order.Epoch:
 		return said{sayHeadEpoch, []any{name, clock(m.Key.Place)}}
 	case order.Aging:

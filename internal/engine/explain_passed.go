@@ -15,30 +15,19 @@ import (
 // of those who came later.
 func (e *Engine) explainPassed(ctx context.Context, x *explaining) error {
 	ask := store.ListAsk{
-		Partition: x.q.site.partition, Site: x.q.site.id, Queue: x.t.Queue, Gen: &x.t.Gen,
-		After: x.t.Arrival, Limit: maxPageSize,
+		Partition: x.q.site.partition, Site: x.q.site.id, Queue: x.t.Queue, Gen: &x.t.Gen, After: x.t.Arrival,
 	}
 	waits := x.waits()
 	var passes []pass
-	for looked := 0; ; looked += maxPageSize {
-		if looked >= maxLooked {
-			break
+	whole, err := e.look(ctx, ask, "list who came later", func(t *store.Token) {
+		if p, ok := x.passing(t, waits); ok {
+			passes = append(passes, p)
 		}
-		page, err := e.store.List(ctx, ask)
-		if err != nil {
-			return storeError("list who came later", err)
-		}
-		for i := range page.Tokens {
-			if p, ok := x.passing(&page.Tokens[i], waits); ok {
-				passes = append(passes, p)
-			}
-		}
-		if page.Next == 0 {
-			x.out.PassedByWhole = true
-			break
-		}
-		ask.After = page.Next
+	})
+	if err != nil {
+		return err
 	}
+	x.out.PassedByWhole = whole
 	slices.SortStableFunc(passes, func(a, b pass) int {
 		return cmp.Or(b.CalledAt.Compare(a.CalledAt), cmp.Compare(b.callNo, a.callNo))
 	})
@@ -101,7 +90,7 @@ func (x *explaining) passing(other *store.Token, waits []store.Span) (p pass, pa
 		then.Place = placeAt(other, s.To)
 		rival, why := x.rival(&then, placeAt(&x.t, s.To), s.To)
 		if s.Reason != "" || s.State != dengxu.StateWaiting {
-			rival.Why, why = whyByHand, said{sayWhyByHand, []any{brackets(s.Reason)}}
+			rival.Why, why = rivalByHand, said{sayWhyByHand, []any{brackets(s.Reason)}}
 			rival.Text = x.said.one(why)
 		}
 		return pass{dengxu.Passing{Rival: rival, CalledAt: at(s.To), CounterID: counter}, why, other.CallNo}, true

@@ -19,7 +19,7 @@ const (
 	sayDayFactor
 	sayHeadStart
 	sayClipped
-	sayBound
+	sayOneCounter
 	sayMoved
 	sayLate
 	sayNotBefore
@@ -84,7 +84,7 @@ var phrases = [phraseCount][len(languages)]string{
 	sayDayFactor:     {"the day until its join counts %[1]s times", "当日至取号的时间按 %[1]s 倍计算"},
 	sayHeadStart:     {"head start %[1]s s", "提前量 %[1]s 秒"},
 	sayClipped:       {"the factor was limited by the queue's settings", "系数受队列设置限制"},
-	sayBound:         {"it waits for counter %[1]s only", "只等窗口 %[1]s"},
+	sayOneCounter:    {"it waits for counter %[1]s only", "只等窗口 %[1]s"},
 	sayMoved:         {"an operator moved it at %[1]s%[2]s", "工作人员于 %[1]s 调整了次序%[2]s"},
 	sayLate:          {"it checked in late, at %[1]s, and stands as if it had joined then", "报到迟到（%[1]s），按报到时取号排列"},
 	sayNotBefore:     {"it cannot be called before %[1]s", "%[1]s 之前不能叫号"},

@@ -25,34 +25,33 @@ func (x *explaining) rival(other *store.Token, own, moment int64) (dengxu.Rival,
 
 // The reasons why one token is before another.
 const (
-	whyEarlier   = "earlier"
-	whyFactor    = "factor"
-	whyHeadStart = "head_start"
-	whyBooked    = "appointment"
-	whyOverdue   = "overdue"
-	whyRank      = "rank"
-	whyShare     = "share"
-	whyDay       = "day"
-	whyFuture    = "future"
-	whyPlaced    = "placed"
-	whyByHand    = "by_hand"
-	whyClass     = "class"
-	whyUnknown   = "unknown"
+	rivalEarlier   = "earlier"
+	rivalFactor    = "factor"
+	rivalHeadStart = "head_start"
+	rivalBooked    = "appointment"
+	rivalOverdue   = "overdue"
+	rivalRank      = "rank"
+	rivalShare     = "share"
+	rivalDay       = "day"
+	rivalFuture    = "future"
+	rivalPlaced    = "placed"
+	rivalByHand    = "by_hand"
+	rivalClass     = "class"
+	rivalUnknown   = "unknown"
 )
 
 // why says why a is before b at a moment, both as they stood then.
 func (x *explaining) why(a, b *store.Token, moment int64) (string, said) {
-	rule := x.q.rule
-	if rule.Discipline != order.Ratio && !order.Before(moment, a.Member(), b.Member(), rule) {
-		return whyUnknown, said{phrase: sayWhyUnknown}
+	if x.q.order.Discipline != order.Ratio && !order.Before(moment, a.Member(), b.Member(), x.q.order) {
+		return rivalUnknown, said{phrase: sayWhyUnknown}
 	}
 	if b.Place > moment && a.Place <= moment {
-		return whyFuture, said{sayWhyFuture, []any{b.Label(), clock(b.Place)}}
+		return rivalFuture, said{sayWhyFuture, []any{b.Label(), clock(b.Place)}}
 	}
 	if a.Place > moment {
 		return x.whyPlace(a, b)
 	}
-	switch rule.Discipline {
+	switch x.q.order.Discipline {
 	case order.Strict:
 		return x.whyStrict(a, b, moment)
 	case order.Ratio:
@@ -60,12 +59,12 @@ func (x *explaining) why(a, b *store.Token, moment int64) (string, said) {
 		case a.Lane == b.Lane:
 			return x.whyPlace(a, b)
 		case a.Lane.Class != b.Lane.Class:
-			return whyClass, said{phrase: sayWhyClass}
+			return rivalClass, said{phrase: sayWhyClass}
 		}
-		return whyShare, said{sayWhyShare, []any{a.Group, x.shareOf(a.Lane.Group), b.Group, x.shareOf(b.Lane.Group)}}
+		return rivalShare, said{sayWhyShare, []any{a.Group, x.q.order.ShareOf(a.Lane.Group), b.Group, x.q.order.ShareOf(b.Lane.Group)}}
 	case order.Epoch:
 		if a.JoinedAt > b.JoinedAt && a.Factor != b.Factor && a.Booked == 0 {
-			return whyDay, said{sayWhyDay, []any{times(decimal(a.Factor)), clock(a.Place), clock(b.Place)}}
+			return rivalDay, said{sayWhyDay, []any{times(decimal(a.Factor)), clock(a.Place), clock(b.Place)}}
 		}
 		return x.whyPlace(a, b)
 	case order.Aging:
@@ -84,25 +83,25 @@ func (x *explaining) whyAging(a, b *store.Token, moment int64) (string, said) {
 	}
 	switch {
 	case a.Booked != 0:
-		return whyBooked, said{sayWhyAppointment, append(args, clock(a.Booked), clock(a.Place))}
+		return rivalBooked, said{sayWhyAppointment, append(args, clock(a.Booked), clock(a.Place))}
 	case a.HeadStart > 0:
-		return whyHeadStart, said{sayWhyHeadStart, append(args, lasting(a.HeadStart))}
+		return rivalHeadStart, said{sayWhyHeadStart, append(args, lasting(a.HeadStart))}
 	default:
-		return whyFactor, said{sayWhyFactor, args}
+		return rivalFactor, said{sayWhyFactor, args}
 	}
 }
 
 // whyStrict compares ranks, and who is overdue.
 func (x *explaining) whyStrict(a, b *store.Token, moment int64) (string, said) {
-	escalate := x.q.rule.Escalate
+	escalate := x.q.order.Escalate
 	first, second := moment-a.Place >= escalate, moment-b.Place >= escalate
 	switch {
 	case first && second:
-		return whyOverdue, said{sayWhyOverdueBoth, []any{lasting(escalate), clock(a.Place), clock(b.Place)}}
+		return rivalOverdue, said{sayWhyOverdueBoth, []any{lasting(escalate), clock(a.Place), clock(b.Place)}}
 	case first:
-		return whyOverdue, said{sayWhyOverdue, []any{lasting(moment - a.Place), lasting(escalate)}}
-	case x.rankOf(a.Lane.Group) != x.rankOf(b.Lane.Group):
-		return whyRank, said{sayWhyRank, []any{a.Group, x.rankOf(a.Lane.Group), b.Group, x.rankOf(b.Lane.Group)}}
+		return rivalOverdue, said{sayWhyOverdue, []any{lasting(moment - a.Place), lasting(escalate)}}
+	case x.q.order.RankOf(a.Lane.Group) != x.q.order.RankOf(b.Lane.Group):
+		return rivalRank, said{sayWhyRank, []any{a.Group, x.q.order.RankOf(a.Lane.Group), b.Group, x.q.order.RankOf(b.Lane.Group)}}
 	}
 	return x.whyPlace(a, b)
 }
@@ -111,34 +110,12 @@ func (x *explaining) whyStrict(a, b *store.Token, moment int64) (string, said) {
 func (x *explaining) whyPlace(a, b *store.Token) (string, said) {
 	switch {
 	case a.Booked != 0 && a.JoinedAt > b.JoinedAt:
-		return whyBooked, said{sayWhyPlaced, []any{clock(a.Place), clock(b.Place)}}
+		return rivalBooked, said{sayWhyPlaced, []any{clock(a.Place), clock(b.Place)}}
 	case a.JoinedAt <= b.JoinedAt && a.Misses == 0 && a.Booked == 0:
-		return whyEarlier, said{sayWhyEarlier, []any{clock(a.JoinedAt)}}
+		return rivalEarlier, said{sayWhyEarlier, []any{clock(a.JoinedAt)}}
 	case a.HeadStart > b.HeadStart:
-		return whyHeadStart, said{sayWhyPlaced, []any{clock(a.Place), clock(b.Place)}}
+		return rivalHeadStart, said{sayWhyPlaced, []any{clock(a.Place), clock(b.Place)}}
 	default:
-		return whyPlaced, said{sayWhyPlaced, []any{clock(a.Place), clock(b.Place)}}
+		return rivalPlaced, said{sayWhyPlaced, []any{clock(a.Place), clock(b.Place)}}
 	}
-}
-
-// rankOf and shareOf are those of a group by the present settings. A group that
-// is not declared any more has the last rank and one share.
-func (x *explaining) rankOf(group string) int {
-	last := 0
-	for _, g := range x.q.rule.Groups {
-		if g.Name == group {
-			return g.Rank
-		}
-		last = max(last, g.Rank)
-	}
-	return last
-}
-
-func (x *explaining) shareOf(group string) int {
-	for _, g := range x.q.rule.Groups {
-		if g.Name == group {
-			return g.Share
-		}
-	}
-	return 1
 }

@@ -177,7 +177,7 @@ func (r *rig) trueOf(b *dengxu.Token, passed passes) {
 	for _, p := range x.PassedBy {
 		named[p.Number] = true
 		switch {
-		case p.Why == whyUnknown && b.Misses == 0 && x.Place.Equal(b.Place):
+		case p.Why == rivalUnknown && b.Misses == 0 && x.Place.Equal(b.Place):
 			other, _ := r.SiteTokens(r.Context(), "hall", dengxu.TokenFilter{Number: p.Number})
 			if other.Items[0].Misses == 0 {
 				r.Fatalf("%s was passed by %s for no reason: %+v", x.Number, p.Number, p)

@@ -11,19 +11,19 @@ import (
 // fairness says, in words, how far one group may pass another.
 func (q *queue) fairness() (words []string) {
 	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
-	switch q.rule.Discipline {
+	switch q.order.Discipline {
 	case order.Strict:
-		say("groups of a better rank go first until somebody has stood %s; from then on the oldest goes first, whatever its rank", spanText(q.rule.Escalate))
+		say("groups of a better rank go first until somebody has stood %s; from then on the oldest goes first, whatever its rank", spanText(q.order.Escalate))
 	case order.Ratio:
 		all := 0
-		for _, g := range q.rule.Groups {
+		for _, g := range q.order.Groups {
 			all += g.Share
 		}
-		for _, g := range q.rule.Groups {
+		for _, g := range q.order.Groups {
 			say("while all groups of a class wait, %s gets %d of %d calls", g.Name, g.Share, all)
 		}
 	case order.Epoch:
-		for _, f := range q.byGroups() {
+		for _, f := range q.speeds() {
 			if f.factor != 1000 {
 				say("who joins at x after the start of the day as %s stands where somebody of factor 1 stands who joins at %.4g·x", f.name, decimal(f.factor))
 			}
@@ -40,10 +40,10 @@ const maxPairs = 5
 
 // fairAging says it for pairs of groups of which one can pass the other.
 func (q *queue) fairAging() (words []string) {
-	all := q.byGroups()
+	all := q.speeds()
 	others := all
 	if len(all) > maxPairs {
-		others = []fast{slices.MaxFunc(all, func(a, b fast) int { return cmp.Compare(a.factor, b.factor) })}
+		others = []speed{slices.MaxFunc(all, func(a, b speed) int { return cmp.Compare(a.factor, b.factor) })}
 	}
 	for _, a := range all {
 		for _, b := range others {
@@ -59,4 +59,40 @@ func (q *queue) fairAging() (words []string) {
 		}
 	}
 	return words
+}
+
+// speed is how fast the wait of a group may count, and from which head start.
+type speed struct {
+	name      string // "" = whoever a rule matches
+	factor    int32
+	headStart int64
+}
+
+// speeds are those of the groups by themselves.
+func (q *queue) speeds() (all []speed) {
+	for _, name := range sortedKeys(q.groups) {
+		all = append(all, speed{name, q.groups[name].factor, q.groups[name].headStart})
+	}
+	return all
+}
+
+// fastest are the speeds of the groups, and those with all rules that favour:
+// what a bound has to count with.
+func (q *queue) fastest() (all []speed) {
+	all = q.speeds()
+	down, head := int32(0), int64(0)
+	for _, x := range q.rules.Effects() {
+		down += min(x.Delta, 0)
+		if x.HeadStart != nil {
+			head = max(head, x.HeadStart.Milliseconds())
+		}
+	}
+	if down == 0 && head == 0 {
+		return all
+	}
+	for _, name := range sortedKeys(q.groups) {
+		factor, _ := q.factor(name, down)
+		all = append(all, speed{"", factor, max(head, q.groups[name].headStart)})
+	}
+	return all
 }

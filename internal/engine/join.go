@@ -157,13 +157,23 @@ func (q *queue) postpone(t *store.Token, req dengxu.JoinRequest, now int64) erro
 	return nil
 }
 
+// The years of a time that a join names: in ms since 1970 they have at most 13
+// digits, and what is outside of them is a slip of the unit.
+const (
+	firstYear = 1971
+	lastYear  = 2285
+)
+
+func plausible(t time.Time) bool { return t.Year() >= firstYear && t.Year() <= lastYear }
+
 // Why a token is scheduled.
 const (
-	whyDelay      = "delay"
-	whyCheckIn    = "check_in"
-	whyMissed     = "missed"
-	whyDeferred   = "deferred"
-	whyOtherToken = "other_token"
+	whyDelay       = "delay"
+	whyAppointment = "appointment" // until its booked time comes near
+	whyCheckIn     = "check_in"
+	whyMissed      = "missed"
+	whyDeferred    = "deferred"
+	whyOtherToken  = "other_token"
 )
 
 func (q *queue) mustCheckIn(channel string) bool {
@@ -197,7 +207,7 @@ func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventTy
 	if q.set.DailyQuota > 0 {
 		b.Expect = append(b.Expect, store.TallyBelow{Key: joins, Max: int64(q.set.DailyQuota)})
 	}
-	if q.rule.Discipline == order.Aging {
+	if q.order.Discipline == order.Aging {
 		b.Expect = append(b.Expect, store.LaneOpen{Line: line, Lane: t.Lane, Max: maxLanes})
 	}
 	write := store.TokenWrite{Token: t, Series: q.series(t.Class)}

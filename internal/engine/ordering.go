@@ -22,19 +22,19 @@ const maxGroupRank = 999
 // to about a year.
 const maxEscalate = 365 * 86_400 // seconds
 
-// compileRule makes the queue's ordering of settings that were checked.
-func (q *queue) compileRule() {
-	q.rule = order.Rule{}
+// compileOrder makes the queue's ordering of settings that were checked.
+func (q *queue) compileOrder() {
+	q.order = order.Rule{}
 	switch q.set.Ordering {
 	case orderEpoch:
-		q.rule.Discipline = order.Epoch
+		q.order.Discipline = order.Epoch
 	case orderStrict:
-		q.rule.Discipline = order.Strict
-		q.rule.Escalate = ms(*q.set.EscalateAfterSeconds)
+		q.order.Discipline = order.Strict
+		q.order.Escalate = ms(*q.set.EscalateAfterSeconds)
 	case orderRatio:
-		q.rule.Discipline = order.Ratio
+		q.order.Discipline = order.Ratio
 	default:
-		q.rule.Discipline = order.Aging
+		q.order.Discipline = order.Aging
 	}
 	if !q.byGroup() {
 		return
@@ -47,18 +47,29 @@ func (q *queue) compileRule() {
 		if set.Share != nil {
 			g.Share = *set.Share
 		}
-		q.rule.Groups = append(q.rule.Groups, g)
+		q.order.Groups = append(q.order.Groups, g)
 	}
 }
 
 // byGroup reports whether the queue has a lane for each group, and none for
 // each factor.
 func (q *queue) byGroup() bool {
-	return q.rule.Discipline == order.Strict || q.rule.Discipline == order.Ratio
+	return q.order.Discipline == order.Strict || q.order.Discipline == order.Ratio
 }
 
 // epoch reports whether the places of the queue are scaled by the day.
-func (q *queue) epoch() bool { return q.rule.Discipline == order.Epoch }
+func (q *queue) epoch() bool { return q.order.Discipline == order.Epoch }
+
+// scaleFrom is where the places of an epoch queue count from for a token: the
+// beginning of the present day, or of the later one that it is booked for.
+func (q *queue) scaleFrom(t *store.Token) int64 {
+	began := q.site.dayBegan()
+	if t.Booked == 0 {
+		return began
+	}
+	day, _ := dayAt(q.site.zone, q.site.dayStart, t.Booked)
+	return max(began, dayBegin(q.site.zone, q.site.dayStart, day))
+}
 
 // lane is where a token of the class, group and factor stands while waiting.
 func (q *queue) lane(class, group string, factor int32) order.Lane {

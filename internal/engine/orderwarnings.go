@@ -15,9 +15,9 @@ func (q *queue) orderWarnings() (warnings []string) {
 	for _, name := range sortedKeys(q.groups) {
 		switch head := q.groups[name].headStart; {
 		case head <= 0:
-		case q.rule.Discipline == order.Strict && head >= q.rule.Escalate:
+		case q.order.Discipline == order.Strict && head >= q.order.Escalate:
 			warn("the head start of group %s makes its people overdue as they join: they go before every rank", name)
-		case q.rule.Discipline == order.Ratio:
+		case q.order.Discipline == order.Ratio:
 			warn("in ordering ratio the head start of group %s decides only between groups that owe the same", name)
 		case q.set.MaxOvertake > 0 && !q.byGroup():
 			warn("the head start of group %s escapes max_overtake, which bounds factors only", name)
@@ -41,17 +41,17 @@ func (q *queue) idleSettings() (idle []string) {
 		if q.byGroup() && *g.Factor != 1 {
 			idle = append(idle, field+".factor")
 		}
-		if q.rule.Discipline != order.Strict && g.Rank != nil {
+		if q.order.Discipline != order.Strict && g.Rank != nil {
 			idle = append(idle, field+".rank")
 		}
-		if q.rule.Discipline != order.Ratio && g.Share != nil {
+		if q.order.Discipline != order.Ratio && g.Share != nil {
 			idle = append(idle, field+".share")
 		}
 	}
 	if q.byGroup() && q.set.MaxOvertake > 0 {
 		idle = append(idle, "max_overtake")
 	}
-	if q.rule.Discipline != order.Strict && q.set.EscalateAfterSeconds != nil {
+	if q.order.Discipline != order.Strict && q.set.EscalateAfterSeconds != nil {
 		idle = append(idle, "escalate_after_seconds")
 	}
 	return idle
@@ -76,7 +76,7 @@ func (q *queue) bookingWarnings() (warnings []string) {
 	if b.early > b.headStart {
 		warn("people with an appointment can be called %g s before their place in line: until then they stand behind all others", seconds(b.early-b.headStart))
 	}
-	if q.rule.Discipline == order.Strict && b.headStart >= q.rule.Escalate {
+	if q.order.Discipline == order.Strict && b.headStart >= q.order.Escalate {
 		warn("people with an appointment are overdue before the booked time: the head start is not less than escalate_after_seconds")
 	}
 	if q.set.MaxOvertake > 0 && !q.byGroup() && b.headStart > 0 {

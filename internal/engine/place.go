@@ -101,11 +101,11 @@ func decideTransfer(c *command, ch *change) error {
 	if q == c.q && class == c.t.Class && c.req.CounterID == "" && !c.t.Lane.Bound() && !c.lineOver() {
 		return dengxu.Fieldf(dengxu.Invalid, "queue_id", "it is in queue %s already; a transfer there names another class or a counter, a move another place", q.id)
 	}
-	name, factor := c.judgeThere(class)
+	there := c.judgeThere(class)
 	next := c.wait(ch, dengxu.EventTransferred)
-	next.Queue, next.Gen, next.Class, next.Group = q.id, q.gen(), class, name
-	next.Factor, next.Clipped, next.Rules = factor.factor, factor.clipped, factor.rules
-	next.Lane, next.Due = q.lane(class, name, next.Factor), q.waitDue()
+	next.Queue, next.Gen, next.Class, next.Group = q.id, q.gen(), class, there.group
+	next.Factor, next.Clipped, next.Rules = there.factor, there.clipped, there.rules
+	next.Lane, next.Due = q.lane(class, there.group, there.factor), q.waitDue()
 	next.Unique = q.unique && c.t.Business != ""
 	if c.req.CounterID != "" {
 		next.Lane.Class = store.BoundTo(c.req.CounterID)
@@ -169,7 +169,7 @@ func (c *command) expectThere(ch *change) {
 	if q.set.MaxLength > 0 && q != c.q {
 		ch.expect = append(ch.expect, q.roomInLine(next.Line()))
 	}
-	if q.rule.Discipline == order.Aging && store.BoundClass(next.Lane) == "" {
+	if q.order.Discipline == order.Aging && store.BoundClass(next.Lane) == "" {
 		ch.expect = append(ch.expect, store.LaneOpen{Line: next.Line(), Lane: next.Lane, Max: maxLanes})
 	}
 }

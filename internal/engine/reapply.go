@@ -180,7 +180,7 @@ type lanesOf struct {
 // enter finds the lane of a token that changes it: its own, or in ordering
 // aging the nearest of its class when that would be one too many.
 func (l *lanesOf) enter(t *store.Token, b *store.Batch) {
-	if l.q.rule.Discipline != order.Aging || store.BoundClass(t.Lane) != "" {
+	if l.q.order.Discipline != order.Aging || store.BoundClass(t.Lane) != "" {
 		return
 	}
 	var nearest []int

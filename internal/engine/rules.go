@@ -135,26 +135,25 @@ func (q *queue) factor(name string, delta int32) (factor int32, clipped bool) {
 	return q.clamp(g.asked + delta)
 }
 
-// standsAs is the factor of a token in a queue, and how it came about.
+// standsAs is the group and factor of a token in a queue, and how these came
+// about.
 type standsAs struct {
+	group   string
 	factor  int32
 	clipped bool
 	rules   []string
 }
 
-// judgeThere is the group and factor of a transferred token in its target. The
-// target's rules change the factor, without a history, which is of the queue
+// judgeThere is how a transferred token stands in its target. The target's rules change the factor, without a history, which is of the queue
 // that was joined; they neither refuse nor give another class, since somebody
 // has sent the token there.
-func (c *command) judgeThere(class string) (group string, s standsAs) {
-	q := c.to
-	group, _ = q.groupOf(c.t.Group)
-	t := c.t
-	t.Group = group
+func (c *command) judgeThere(class string) standsAs {
+	q, t := c.to, c.t
+	t.Group, _ = q.groupOf(c.t.Group)
 	out := q.rejudge(&t, &store.Judged{Queue: q.id, Class: class})
-	s.rules = out.Matched
-	s.factor, s.clipped = q.factor(group, out.Delta)
-	return group, s
+	s := standsAs{group: t.Group, rules: out.Matched}
+	s.factor, s.clipped = q.factor(t.Group, out.Delta)
+	return s
 }
 
 func errRejected(r *rule.Rejection) error {

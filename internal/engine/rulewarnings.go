@@ -16,7 +16,7 @@ func (q *queue) ruleWarnings() (warnings []string) {
 		switch {
 		case x.HeadStart != nil && *x.HeadStart > 0 && q.set.MaxOvertake > 0:
 			warnings = append(warnings, fmt.Sprintf("the head start of rule %s escapes max_overtake, which bounds factors only", x.Rule))
-		case x.HeadStart != nil && q.rule.Discipline == order.Strict && x.HeadStart.Milliseconds() >= q.rule.Escalate:
+		case x.HeadStart != nil && q.order.Discipline == order.Strict && x.HeadStart.Milliseconds() >= q.order.Escalate:
 			warnings = append(warnings, fmt.Sprintf("the head start of rule %s makes its people overdue as they join", x.Rule))
 		}
 		if x.Delta == 0 {

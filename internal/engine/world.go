@@ -94,7 +94,7 @@ type queue struct {
 	state   queueState
 	stateV  uint64
 
-	rule    order.Rule
+	order   order.Rule
 	booking *booking // nil = the queue takes no appointments
 	groups  map[string]group
 	// Factors are never below the first, and max_overtake counts from the
@@ -179,7 +179,7 @@ func (q *queue) gen() int {
 
 // ordering is how the queue's line is ordered today.
 func (q *queue) ordering() store.Ordering {
-	return store.Ordering{Rule: q.rule, Day: q.site.state.Day}
+	return store.Ordering{Rule: q.order, Day: q.site.state.Day}
 }
 
 func (q *queue) line() store.LineKey { return store.LineKey{Queue: q.id, Gen: q.gen()} }

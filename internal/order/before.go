@@ -16,7 +16,7 @@ func Before(now int64, a, b Member, rule Rule) bool {
 	case Aging:
 		return agingBefore(now, a.Key, pace(a.Lane, Aging), b.Key, pace(b.Lane, Aging))
 	case Strict:
-		return strictBefore(now, rule.Escalate, a.Key, rule.rank(a.Lane.Group), b.Key, rule.rank(b.Lane.Group))
+		return strictBefore(now, rule.Escalate, a.Key, rule.RankOf(a.Lane.Group), b.Key, rule.RankOf(b.Lane.Group))
 	case Epoch:
 		return a.Key.Less(b.Key)
 	case Ratio:

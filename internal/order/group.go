@@ -31,9 +31,9 @@ func multiple(a, b int64) int64 {
 	return a / x * b
 }
 
-// rank is where strict puts a group: one that is not declared stands with the
+// RankOf is where strict puts a group: one that is not declared stands with the
 // last of those that are.
-func (r *Rule) rank(group string) int {
+func (r *Rule) RankOf(group string) int {
 	last := 0
 	for i := range r.Groups {
 		g := &r.Groups[i]
@@ -47,9 +47,9 @@ func (r *Rule) rank(group string) int {
 	return last
 }
 
-// round is Shares of a rule that was checked; a share that was not counts as
+// Round is Shares of a rule that was checked; a share that was not counts as
 // the nearest one that is allowed.
-func (r *Rule) round() int64 {
+func (r *Rule) Round() int64 {
 	round := int64(1)
 	for i := range r.Groups {
 		round = multiple(round, r.Groups[i].share())
@@ -57,8 +57,8 @@ func (r *Rule) round() int64 {
 	return round
 }
 
-// share is that of a group, 1 if it is not declared.
-func (r *Rule) share(group string) int64 {
+// ShareOf is that of a group by Round, 1 if the group is not declared.
+func (r *Rule) ShareOf(group string) int64 {
 	for i := range r.Groups {
 		if r.Groups[i].Name == group {
 			return r.Groups[i].share()

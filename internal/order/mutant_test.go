@@ -62,7 +62,7 @@ var mutants = map[string][]mutant{
 		{"ratio.go", "if a.debt > v {", "if a.debt >= v {"},
 		{"ratio.go", "return min(q, index.Below(a.lane, Key{Place: now + 1}))", "return q"},
 		{"ratio.go", "Key{Place: now + 1}", "Key{Place: now}"},
-		{"ratio.go", "b.round / b.rule.share(group)", "b.round/b.rule.share(group) + 1"},
+		{"ratio.go", "b.round / b.rule.ShareOf(group)", "b.round/b.rule.ShareOf(group) + 1"},
 		{"ratio.go", "min(max(b.debts[class][group], 0), stride), stride", "max(b.debts[class][group], 0), stride"},
 		{"ratio.go", "return a.debt + int64(i)*a.stride", "return a.debt + int64(i+1)*a.stride"},
 		{"ratio.go", "ok && latest.Less(key)", "ok && key.Less(latest)"},

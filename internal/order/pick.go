@@ -95,7 +95,7 @@ func brief(line Line, runners []runner) {
 	switch line.Rule.Discipline {
 	case Strict:
 		for i := range runners {
-			runners[i].rank = line.Rule.rank(runners[i].head.Lane.Group)
+			runners[i].rank = line.Rule.RankOf(runners[i].head.Lane.Group)
 		}
 	case Ratio:
 		b := newBooks(line)

@@ -61,7 +61,7 @@ func agingAhead(now int64, m Member, lane Lane, index Index) int {
 func strictAhead(now int64, m Member, lane Lane, line Line) int {
 	bound := m.Key
 	if age := now - m.Key.Place; age >= 0 && age < line.Rule.Escalate {
-		mine, theirs := line.Rule.rank(m.Lane.Group), line.Rule.rank(lane.Group)
+		mine, theirs := line.Rule.RankOf(m.Lane.Group), line.Rule.RankOf(lane.Group)
 		switch {
 		case theirs < mine:
 			bound = Key{Place: now + 1}

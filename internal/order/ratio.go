@@ -20,13 +20,13 @@ type books struct {
 }
 
 func newBooks(line Line) books {
-	return books{rule: line.Rule, debts: line.Debts, round: line.Rule.round()}
+	return books{rule: line.Rule, debts: line.Debts, round: line.Rule.Round()}
 }
 
 // owes is what a group owes and what a call of it costs. A debt is at most one
 // stride, also when it was made under other shares.
 func (b *books) owes(class, group string) (debt, stride int64) {
-	stride = b.round / b.rule.share(group)
+	stride = b.round / b.rule.ShareOf(group)
 	return min(max(b.debts[class][group], 0), stride), stride
 }
 

@@ -79,8 +79,8 @@ func opMemory(op store.Op) []byte {
 	return append(append(append(m, op.Hash[:]...), byte(len(op.Note))), op.Note...)
 }
 
-// packKind writes by position what newcomers of a kind have in common; newcomer.lua names
-// the positions.
+// packKind writes by position what newcomers of a kind have in common; kind.lua
+// names the positions.
 func packKind(p *packer, c cells, x *shared, b *store.Batch) {
 	w := &b.Tokens[0]
 	t := &w.Token

@@ -76,7 +76,7 @@ func packRule(p *packer, q dengxu.QueueID, o *store.Ordering) {
 		p.fields(4)
 		p.fieldText("owed", strings.TrimSuffix(tallyField(store.OwedTally(q, "", "")), "\x00"))
 		p.fieldInt("day", int64(o.Day))
-		of, last = strides(o.Groups)
+		of, last = strides(&o.Rule)
 	} else {
 		p.fields(3)
 		p.fieldInt("escalate", o.Escalate)
@@ -109,22 +109,11 @@ func ranks(groups []order.Group) (of map[string]int64, last int64) {
 }
 
 // strides are what a call costs groups in ratio; last is that of all others.
-func strides(groups []order.Group) (of map[string]int64, last int64) {
-	const most = 20 // order refuses other shares, and counts them as the nearest
-	checked := make([]order.Group, len(groups))
-	for i, g := range groups {
-		g.Share = min(max(g.Share, 1), most)
-		checked[i] = g
-	}
-	round, err := order.Shares(checked)
-	if err != nil {
-		panic(err) // they were made so
-	}
-	of = make(map[string]int64, len(checked))
-	for _, g := range checked {
-		if _, known := of[g.Name]; !known {
-			of[g.Name] = round / int64(g.Share)
-		}
+func strides(rule *order.Rule) (of map[string]int64, last int64) {
+	round := rule.Round()
+	of = make(map[string]int64, len(rule.Groups))
+	for _, g := range rule.Groups {
+		of[g.Name] = round / rule.ShareOf(g.Name)
 	}
 	return of, round
 }
