@@ -27,7 +27,7 @@ type RuleCmd struct {
 type (
 	ruleTest struct {
 		Queue dengxu.QueueID `arg:"" help:"Whose rules."`
-		File  string         `short:"f" required:"" type:"path" placeholder:"FILE" help:"Holders, as CSV (name ends in .csv; columns are fields, others attributes), else as YAML: a list, or holders and queue_rules; - reads standard input."`
+		File  string         `short:"f" required:"" type:"path" placeholder:"FILE" help:"Holders, as CSV (name ends in .csv; columns are fields, others attributes), else as YAML: a list, or holders and queue_rules, with attributes under ext_attrs; - reads standard input."`
 	}
 	ruleReapply struct {
 		Queue dengxu.QueueID `arg:"" help:"Whose rules."`

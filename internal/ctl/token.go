@@ -130,7 +130,7 @@ type joinCmd struct {
 	Note          string         `help:"Note for staff."`
 	PartySize     int            `help:"How many people."`
 	Attrs         string         `placeholder:"JSON" help:"Attributes: an object of numbers, strings and booleans."`
-	Delay         time.Duration  `help:"Not callable before."`
+	Delay         time.Duration  `help:"Not callable before so long has passed, such as 10m."`
 	Appointment   time.Time      `placeholder:"TIME" help:"The booked time, such as 2026-03-02T09:30:00+01:00."`
 }
 
@@ -169,7 +169,7 @@ type callNextCmd struct {
 	Queue   dengxu.QueueID   `help:"Only of this queue."`
 	Class   string           `help:"Only of this class."`
 	Current string           `enum:",complete,miss,requeue" default:"" placeholder:"WHAT" help:"What becomes of the token that the counter has: complete, miss, requeue."`
-	Wait    time.Duration    `help:"Wait so long for somebody."`
+	Wait    time.Duration    `help:"Wait so long for somebody, such as 20s; at most 30s."`
 }
 
 // Run calls; nobody to call is not an error.
