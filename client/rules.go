@@ -15,8 +15,9 @@ func (c *Client) TestRules(ctx context.Context, id dengxu.QueueID, t dengxu.Rule
 }
 
 // ReapplyRules judges those who wait by the present rules of their queue, which
-// a change of rules does not do by itself. It needs the right move; repeating it
-// changes nothing more.
+// a change of rules does not do by itself. Repeating it changes nothing more.
+// Codes: not_found; forbidden without the right move; unavailable, and then some
+// are judged.
 func (c *Client) ReapplyRules(ctx context.Context, id dengxu.QueueID) (dengxu.RulesReapplied, error) {
 	return write[dengxu.RulesReapplied](ctx, c, http.MethodPost, "/queue/"+escape(id)+"/rules/reapply", nil, 0)
 }

@@ -8,7 +8,7 @@ import (
 // Name is one name that a condition may use.
 type Name struct {
 	Name    string // as it is written, with its operand for a function
-	Type    string // number, text, truth, object
+	Type    string // number, text, truth, or any of them
 	Meaning string
 }
 

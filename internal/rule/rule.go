@@ -70,12 +70,6 @@ type Needs struct {
 	Clock bool
 }
 
-// Any reports whether anything at all is asked.
-func (n Needs) Any() bool { return n != Needs{} }
-
-// History reports whether any history is asked.
-func (n Needs) History() bool { return n.Missed > 0 || n.Joined > 0 || n.Served > 0 }
-
 // Needs returns what the set asks for.
 func (s *Set) Needs() Needs {
 	if s == nil {

@@ -103,7 +103,7 @@ func TestNoRules(t *testing.T) {
 	if diff := cmp.Diff(rule.Outcome{}, set.Evaluate(rule.Input{Now: noon, Party: 9})); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
-	if set.Needs().History() || set.Needs().Waiting {
+	if set.Needs() != (rule.Needs{}) {
 		t.Errorf("no rules need %+v", set.Needs())
 	}
 }
