@@ -37,6 +37,7 @@ var arrows = []arrow{
 	{from: "internal/rule", to: []string{"."}, outside: []string{"github.com/expr-lang/expr"}},
 	{from: "internal/estimate/gbdt"},
 	{from: "internal/estimate/linear"},
+	{from: "internal/estimate", to: []string{".", "internal/estimate/gbdt", "internal/estimate/linear", "internal/order"}},
 	{from: "internal/store", to: []string{".", "internal/order"}},
 	{from: "internal/engine", to: []string{".", "internal/order", "internal/rule", "internal/store"}},
 
@@ -81,6 +82,7 @@ var arrows = []arrow{
 	},
 	{from: "internal/place", to: []string{"."}, outside: []string{"gocloud.dev"}}, // here only: the SDK of S3 is 12 MB
 	{from: "internal/recording"},
+	{from: "internal/evaluate", to: []string{"internal/estimate", "internal/order", "internal/recording"}},
 	{
 		from: "internal/sim",
 		to: []string{
@@ -92,7 +94,7 @@ var arrows = []arrow{
 	{
 		from: "cmd/dengxu",
 		to: []string{
-			".", "client", "internal/app", "internal/backup", "internal/ctl", "internal/place", "internal/recording", "internal/replay",
+			".", "client", "internal/app", "internal/backup", "internal/ctl", "internal/evaluate", "internal/place", "internal/recording", "internal/replay",
 			"internal/sim", "internal/store", "internal/strictyaml",
 		},
 		outside: []string{"github.com/alecthomas/kong"},

@@ -32,15 +32,16 @@ func versionText() string {
 }
 
 type commands struct {
-	Serve   serveCmd    `cmd:"" help:"Serve waiting lines."`
-	Ctl     ctl.Command `cmd:"" help:"Settings, counters and tokens of a server, at the terminal."`
-	Replay  replayCmd   `cmd:"" help:"Play a day of arrivals and services from a CSV through a server and compare the waits."`
-	Sim     simCmd      `cmd:"" help:"Simulate a line: who waits how long under which ordering, and how many counters it takes."`
-	Audit   auditCmd    `cmd:"" help:"Compare a store's indexes with its records: 0 clean, 1 findings, 2 unreadable."`
-	Doctor  doctorCmd   `cmd:"" help:"Say what a store survives and what to change: 0 fine, 1 warnings, 2 refused."`
-	Export  exportCmd   `cmd:"" help:"Write everything that a store or a server keeps into a file: a backup, or the way to another store."`
-	Import  importCmd   `cmd:"" help:"Bring such a file into a store that has none of its sites."`
-	Version versionCmd  `cmd:"" help:"Print the version."`
+	Serve    serveCmd    `cmd:"" help:"Serve waiting lines."`
+	Ctl      ctl.Command `cmd:"" help:"Settings, counters and tokens of a server, at the terminal."`
+	Replay   replayCmd   `cmd:"" help:"Play a day of arrivals and services from a CSV through a server and compare the waits."`
+	Sim      simCmd      `cmd:"" help:"Simulate a line: who waits how long under which ordering, and how many counters it takes."`
+	Evaluate evaluateCmd `cmd:"" help:"Forecast recorded days from a CSV and say how right that was."`
+	Audit    auditCmd    `cmd:"" help:"Compare a store's indexes with its records: 0 clean, 1 findings, 2 unreadable."`
+	Doctor   doctorCmd   `cmd:"" help:"Say what a store survives and what to change: 0 fine, 1 warnings, 2 refused."`
+	Export   exportCmd   `cmd:"" help:"Write everything that a store or a server keeps into a file: a backup, or the way to another store."`
+	Import   importCmd   `cmd:"" help:"Bring such a file into a store that has none of its sites."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
 func main() {

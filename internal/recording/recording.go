@@ -15,7 +15,9 @@ import (
 // Row is one person of a recording. Times are seconds since the day's midnight
 // and may pass 86400.
 type Row struct {
+	Type     string // what for
 	Priority int
+	Queued   bool // had to wait; without such a column: waited at all
 	Served   bool // else gone before service
 	Join     int
 	Leave    int // when the line was left, by service or by giving up
@@ -26,6 +28,9 @@ type Row struct {
 
 // columns of a recording, by name; others are ignored.
 var columns = []string{"date", "type", "priority", "outcome", "join_s", "leave_queue_s", "start_s", "end_s", "server"}
+
+// queuedColumn is one that a recording need not have.
+const queuedColumn = "queued"
 
 // otherPool is the type of rows that other servers serve: left out.
 const otherPool = "IN"
@@ -73,6 +78,7 @@ func read(r io.Reader, wanted func(date string) bool) ([]Day, error) {
 			return nil, fmt.Errorf("line 1: there is no column %s", name)
 		}
 	}
+	at[queuedColumn] = slices.Index(header, queuedColumn)
 	var days []Day
 	byDate := make(map[string]int)
 	for {
@@ -83,7 +89,12 @@ func read(r io.Reader, wanted func(date string) bool) ([]Day, error) {
 		if err != nil {
 			return nil, err // says the line itself
 		}
-		field := func(name string) string { return record[at[name]] }
+		field := func(name string) string {
+			if at[name] < 0 {
+				return ""
+			}
+			return record[at[name]]
+		}
 		if !wanted(field("date")) || field("type") == otherPool {
 			continue
 		}
@@ -103,7 +114,7 @@ func read(r io.Reader, wanted func(date string) bool) ([]Day, error) {
 }
 
 func parse(field func(string) string) (Row, error) {
-	row := Row{Server: field("server")}
+	row := Row{Type: field("type"), Server: field("server")}
 	switch outcome := field("outcome"); outcome {
 	case "served":
 		row.Served = true
@@ -130,6 +141,14 @@ func parse(field func(string) string) (Row, error) {
 		return row, fmt.Errorf("priority %d is not 0, 1 or 2", row.Priority)
 	case row.Leave < row.Join, row.Served && row.Start < row.Join, row.Served && row.End < row.Start:
 		return row, fmt.Errorf("times run backwards")
+	}
+	switch queued := field(queuedColumn); queued {
+	case "":
+		row.Queued = row.Leave > row.Join
+	case "0", "1":
+		row.Queued = queued == "1"
+	default:
+		return row, fmt.Errorf("queued %q is neither 0 nor 1", queued)
 	}
 	return row, nil
 }

@@ -1,0 +1,54 @@
+package estimate
+
+import "math"
+
+// The guard: what a median may be, from the line as it stands. Outside of it no
+// model is believed.
+const (
+	guardSlack = 0.1
+	guardZ     = 1.645 // of a normal distribution, 5 % on either side
+)
+
+// Guard is the band, in seconds, in which the recommended wait of position
+// services at perSecond has to lie: the mean, less and more than the spread of
+// a sum of services by 10 %. With 35 ahead and 35 served in an hour it is from
+// 40 to 86 minutes: 20 minutes is impossible.
+func Guard(position, perSecond float64) (low, high float64) {
+	if position <= 0 {
+		return 0, 0
+	}
+	base, spread := position/perSecond, guardZ/math.Sqrt(position)
+	return (1 - guardSlack) * base * max(0, 1-spread), (1 + guardSlack) * base * (1 + spread)
+}
+
+// Why an estimate rose although its position fell.
+const (
+	CounterLeft   = "counter_left"   // fewer counters are open
+	SlowerService = "slower_service" // services take longer than they did
+)
+
+// Steady compares a forecast with the one that the same token was told before.
+// While its position falls, the recommended wait does not rise above the guard
+// band of the earlier one, unless a counter left or services became that much
+// slower; then Why says so.
+func Steady(before, now Forecast) Forecast {
+	if !before.Known || !now.Known || now.Position > before.Position || before.Sample.PerSecond <= 0 {
+		return now
+	}
+	_, most := Guard(before.Sample.Position, before.Sample.PerSecond)
+	most += before.Closed
+	if now.Recommended <= most {
+		return now
+	}
+	if now.Counters < before.Counters {
+		now.Why = CounterLeft
+		return now
+	}
+	if least, _ := Guard(now.Sample.Position, now.Sample.PerSecond); least+now.Closed > most {
+		now.Why = SlowerService
+		return now
+	}
+	now.Recommended, now.Calibrated = most, true
+	now.Low = min(now.Low, most)
+	return now
+}
