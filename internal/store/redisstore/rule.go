@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dengxu/dengxu"
@@ -71,49 +72,34 @@ func ruleOf(rules *once, q dengxu.QueueID, o *store.Ordering) int64 {
 // packRule writes what order_rule.lua knows of the groups: in strict their ranks
 // and the age of who is overdue, in ratio their strides and where the debts are.
 func packRule(p *packer, q dengxu.QueueID, o *store.Ordering) {
-	of, last := ranks(o.Groups)
 	if o.Discipline == order.Ratio {
 		p.fields(4)
 		p.fieldText("owed", strings.TrimSuffix(tallyField(store.OwedTally(q, "", "")), "\x00"))
 		p.fieldInt("day", int64(o.Day))
-		of, last = strides(&o.Rule)
-	} else {
-		p.fields(3)
-		p.fieldInt("escalate", o.Escalate)
+		round := o.Round()
+		packWeights(p, o, func(group string) int64 { return round / o.ShareOf(group) })
+		return
+	}
+	p.fields(3)
+	p.fieldInt("escalate", o.Escalate)
+	packWeights(p, o, func(group string) int64 { return int64(o.RankOf(group)) })
+}
+
+// undeclared is no group's name, and stands for all that a rule does not declare.
+const undeclared = "\x00"
+
+// packWeights writes a number for each group, once, and that of all others.
+func packWeights(p *packer, o *store.Ordering, weight func(group string) int64) {
+	names := make([]string, 0, len(o.Groups))
+	for i := range o.Groups {
+		if name := o.Groups[i].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	p.text("of")
-	p.fields(len(of))
-	for i := range o.Groups { // in their order, so that equal rules are packed alike
-		name := o.Groups[i].Name
-		if n, ok := of[name]; ok {
-			p.fieldInt(name, n)
-			delete(of, name)
-		}
+	p.fields(len(names))
+	for _, name := range names {
+		p.fieldInt(name, weight(name))
 	}
-	p.fieldInt("last", last)
-}
-
-// ranks are those of groups in strict; last is that of all others.
-func ranks(groups []order.Group) (of map[string]int64, last int64) {
-	of = make(map[string]int64, len(groups))
-	for i := range groups {
-		g := &groups[i]
-		if _, known := of[g.Name]; !known {
-			of[g.Name] = int64(g.Rank)
-		}
-		if i == 0 || int64(g.Rank) > last {
-			last = int64(g.Rank)
-		}
-	}
-	return of, last
-}
-
-// strides are what a call costs groups in ratio; last is that of all others.
-func strides(rule *order.Rule) (of map[string]int64, last int64) {
-	round := rule.Round()
-	of = make(map[string]int64, len(rule.Groups))
-	for _, g := range rule.Groups {
-		of[g.Name] = round / rule.ShareOf(g.Name)
-	}
-	return of, round
+	p.fieldInt("last", weight(undeclared))
 }
