@@ -73,27 +73,8 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 				}
 				queues = append(queues, q)
 				b.Partition, b.Site = q.site.partition, q.site.id
-				v, err := e.judge(ctx, q, by, req)
-				if err != nil {
+				if err := e.joinOne(ctx, &b, q, by, req, lanes); err != nil {
 					return b, err
-				}
-				t, err := q.admit(by, req, e.now(), &v)
-				if err != nil {
-					return b, err
-				}
-				if k, ok := lanes[id]; ok {
-					t.Lane.K, t.Factor, t.Clipped = k, order.FactorOf(k), true
-				}
-				barred, err := e.bar(ctx, by, q, &t, &v)
-				if err != nil {
-					return b, err
-				}
-				q.enter(&b, t, by, dengxu.EventJoined)
-				b.Expect = append(b.Expect, v.expect...)
-				if barred {
-					// Only to be told what is told first. Should that have
-					// changed since it was read, it is decided anew.
-					b.Expect = append(b.Expect, never)
 				}
 			}
 			return b, nil
@@ -104,6 +85,34 @@ func (e *Engine) join(ctx context.Context, by By, ids []dengxu.QueueID, req deng
 	}
 	tickets, err := e.tickets(ctx, queues, res)
 	return Done[[]dengxu.Ticket]{Value: tickets, Replayed: res.Replayed}, err
+}
+
+// joinOne adds to a batch the join of one queue, as its rules judge it; lanes
+// are those of join.
+func (e *Engine) joinOne(ctx context.Context, b *store.Batch, q *queue, by By, req dengxu.JoinRequest, lanes map[dengxu.QueueID]int) error {
+	v, err := e.judge(ctx, q, by, req)
+	if err != nil {
+		return err
+	}
+	t, err := q.admit(by, req, e.now(), &v)
+	if err != nil {
+		return err
+	}
+	if k, ok := lanes[q.id]; ok {
+		t.Lane.K, t.Factor, t.Clipped = k, order.FactorOf(k), true
+	}
+	barred, err := e.bar(ctx, by, q, &t, &v)
+	if err != nil {
+		return err
+	}
+	q.enter(b, t, by, dengxu.EventJoined)
+	b.Expect = append(b.Expect, v.expect...)
+	if barred {
+		// Only to be told what is told first. Should that have changed since it
+		// was read, it is decided anew.
+		b.Expect = append(b.Expect, never)
+	}
+	return nil
 }
 
 // admit builds the record of a join. Its times are symbols that the commit
