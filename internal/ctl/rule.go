@@ -59,8 +59,8 @@ func (c *ruleTest) Run(ctx context.Context, e *Env) error {
 	return e.show(tested, func(w io.Writer) {
 		fmt.Fprintln(w, "HOLDER\tMATCHED\tFACTOR\tCLASS\tHEAD START\tREFUSED")
 		for i, v := range tested.Items {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", holderWords(t.Holders[i]), orNone(strings.Join(v.Matched, ", ")),
-				factorWords(v), orNone(v.Class), time.Duration(v.HeadStartSeconds*float64(time.Second)), refusedWords(v.Reject))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", holderWords(t.Holders[i]), dash(strings.Join(v.Matched, ", ")),
+				factorWords(v), dash(v.Class), time.Duration(v.HeadStartSeconds*float64(time.Second)), refusedWords(v.Reject))
 		}
 	})
 }
@@ -74,13 +74,6 @@ func (c *ruleReapply) Run(ctx context.Context, e *Env) error {
 	return e.show(done, func(w io.Writer) {
 		fmt.Fprintf(w, "%d of %d in line changed\n", done.Changed, done.Checked)
 	})
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
 }
 
 func factorWords(v dengxu.RuleVerdict) string {
@@ -116,7 +109,7 @@ func holderWords(h dengxu.RuleHolder) string {
 		}
 		words = append(words, fmt.Sprintf("%v:%v", item.Key, item.Value))
 	}
-	return orNone(strings.Join(words, ","))
+	return dash(strings.Join(words, ","))
 }
 
 // readRulesTest reads a YAML list of holders, or a mapping with holders and
