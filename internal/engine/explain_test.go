@@ -39,7 +39,7 @@ func TestPhrasesInEveryLanguage(t *testing.T) {
 	}
 }
 
-// explainRig explains a token and fails where a text is missing or was not made
+// explain explains a token and fails where a text is missing or was not made
 // of its arguments.
 func (r *rig) explain(id dengxu.TokenID) dengxu.Explanation {
 	r.Helper()
