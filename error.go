@@ -41,12 +41,17 @@ type Error struct {
 	Err        error         // cause, never shown outside
 }
 
-// Error returns the code, the message and the cause.
+// Error returns the code, the field where the message does not name it, the
+// message and the cause.
 func (e *Error) Error() string {
-	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) {
-		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
+	text := e.Message
+	if !strings.Contains(text, e.Field) {
+		text = e.Field + ": " + text
 	}
-	return string(e.Code) + ": " + e.Message
+	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) {
+		text += ": " + e.Err.Error()
+	}
+	return string(e.Code) + ": " + text
 }
 
 // Unwrap returns the cause.

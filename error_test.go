@@ -54,6 +54,24 @@ func TestCodeOfOthers(t *testing.T) {
 	}
 }
 
+// TestErrorNamesItsField: whoever reads the text learns which setting is wrong,
+// and not twice.
+func TestErrorNamesItsField(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{dengxu.Fieldf(dengxu.Invalid, "queue_rules[2].condition", "line 1, column 16: unexpected >="), "invalid: queue_rules[2].condition: line 1, column 16: unexpected >="},
+		{dengxu.Fieldf(dengxu.Invalid, "max_misses", "max_misses is at least 1"), "invalid: max_misses is at least 1"},
+		{dengxu.Fieldf(dengxu.Invalid, "a", "b: %w", io.EOF), "invalid: a: b: EOF"},
+	} {
+		if got := c.err.Error(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestErrorKeepsItsCause(t *testing.T) {
 	t.Parallel()
 	err := dengxu.Errorf(dengxu.Internal, "read queue %s: %w", "clinic", io.ErrUnexpectedEOF)

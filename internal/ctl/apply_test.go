@@ -140,11 +140,11 @@ func TestMistakesInASitesFileHaveTheirPlace(t *testing.T) {
 	for _, row := range []struct{ from, to, want string }{
 		{"other_tokens: hold", "board: {names: masked}", "12:1: unknown key board"},
 		{"site: clinic\n", "", "1:1: site is missing: the id of the site"},
-		{"site: clinic", "site: a/b", "1:7: invalid: id \"a/b\" must match " + dengxu.IDPattern},
+		{"site: clinic", "site: a/b", "1:7: invalid: site: id \"a/b\" must match " + dengxu.IDPattern},
 		{"  blood: {", "  blood: {site: x, ", "33:11: site stands once, at the top of the file"},
 		{"  blood: {", "  blood: {kind: task, lease_seconds: 30, ", "33:23: unknown key lease_seconds in blood"},
 		{"queues: [blood]", "queues: [bloood]", "37:13: counter blood-1 serves queue bloood, which is not there"},
-		{"  blood: {", "  token: {", "33:3: invalid: id \"token\" is reserved"},
+		{"  blood: {", "  token: {", "33:3: invalid: queue: id \"token\" is reserved"},
 		{"max_misses: 3", "max_miss: 3", "14:86: unknown key max_miss in missed"},
 	} {
 		f, err := readFile([]byte(strings.Replace(text, row.from, row.to, 1)))
