@@ -57,6 +57,7 @@ func TestDocsTellTheLimits(t *testing.T) {
 	if !found {
 		t.Fatalf("%s has no section Limits", page)
 	}
+	limits = strings.Join(strings.Fields(limits), " ") // wherever lines break
 	for _, want := range []string{
 		fmt.Sprintf("%d rules a queue", rule.MaxRules), fmt.Sprintf("%d bytes a condition", rule.MaxSource),
 		fmt.Sprintf("%d deep", rule.MaxNesting), fmt.Sprintf("%d names, values and operators", rule.MaxNodes),
