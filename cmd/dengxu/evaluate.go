@@ -16,6 +16,7 @@ type evaluateCmd struct {
 	Test      string  `required:"" placeholder:"DAYS" help:"Days of the month to forecast and score: 21-28."`
 	HeadStart float64 `default:"90" placeholder:"SECONDS" help:"By how much people of priority 2 are ahead of their arrival (${default})."`
 	Check     bool    `help:"Compare with the targets for the bank of February: 1 when one is missed, 2 when the file is absent."`
+	Rows      string  `placeholder:"FILE" help:"Also write features, waits and what was said as CSV, replacing the file."`
 	JSON      bool    `help:"Print JSON, for scripts."`
 }
 
@@ -49,10 +50,29 @@ func (c *evaluateCmd) Run(s ctl.Streams) error {
 	if err != nil {
 		return err
 	}
+	met := !c.Check || report.Check()
+	if c.Rows != "" {
+		if err := c.writeRows(report); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
 		err = report.WriteJSON(s.Out)
-	} else {
-		err = report.Print(s.Out)
+	} else if err = report.Print(s.Out); err == nil && c.Check {
+		fmt.Fprintln(s.Out)
+		report.PrintTargets(s.Out)
+	}
+	if err == nil && !met {
+		fmt.Fprintln(s.Err, "dengxu: a target is missed")
+		return evaluateMissed
 	}
 	return err
+}
+
+func (c *evaluateCmd) writeRows(r *evaluate.Report) error {
+	file, err := os.Create(c.Rows)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.WriteRows(file), file.Close())
 }

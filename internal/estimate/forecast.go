@@ -117,7 +117,7 @@ func anyIdle(counters []Counter) bool {
 // raw are the quantiles before calibration.
 func raw(m *Model, s *Sample) [3]float64 {
 	if m != nil {
-		return m.predict(s)
+		return m.Quantiles(s)
 	}
 	return s.Erlang()
 }

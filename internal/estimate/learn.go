@@ -32,6 +32,9 @@ const (
 	// least number of mean rows.
 	leafShare = 0.004
 	minLeaf   = 40
+	// treeSample is the share of rows that a tree looks for splits in: trees
+	// that differ agree better, and cost half.
+	treeSample = 0.5
 )
 
 // Verdict is how one method did on what was held back: the mean pinball loss of
@@ -85,7 +88,7 @@ func Learn(resolved []Resolved) (*Learned, error) {
 	}
 	trial.Method = best.Method
 	for i := range newest {
-		said := trial.predict(&newest[i].Sample)
+		said := trial.Quantiles(&newest[i].Sample)
 		for k := range quantiles {
 			learned.Calibrations[k].Add(newest[i].Wait, said[k])
 		}
@@ -93,19 +96,8 @@ func Learn(resolved []Resolved) (*Learned, error) {
 	if learned.Model, err = train(sorted); err != nil {
 		return nil, err
 	}
-	learned.Model.use(best.Method)
+	learned.Model = learned.Model.As(best.Method)
 	return learned, nil
-}
-
-// use keeps the parts that a method needs.
-func (m *Model) use(method string) {
-	m.Method = method
-	switch method {
-	case MethodTrees:
-		m.Lines = [3]*linear.Model{}
-	case MethodLinear:
-		m.Trees = [3]*Forest{}
-	}
 }
 
 // judge scores a model, or the base without one.
@@ -142,7 +134,7 @@ func train(resolved []Resolved) (*Model, error) {
 		}
 		target[i], weight[i] = s.Wait/base, base
 		total += base
-		for f, v := range m.row(&s.Sample) {
+		for f, v := range m.Row(&s.Sample) {
 			columns[f][i] = v
 		}
 	}
@@ -152,6 +144,7 @@ func train(resolved []Resolved) (*Model, error) {
 			return nil, err
 		}
 		params := gbdt.Default(p)
+		params.Sample, params.Seed = treeSample, 1
 		params.MinWeight = total * max(leafShare, minLeaf/float64(n))
 		trees, err := gbdt.Train(gbdt.Rows{Columns: columns, Target: target, Weight: weight}, params)
 		if err != nil {

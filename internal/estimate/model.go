@@ -79,22 +79,26 @@ func (m *Model) Check() error {
 		return errors.New("the model was made from other features: train it again")
 	}
 	for i, p := range quantiles {
-		if m.Method != MethodTrees {
-			l := m.Lines[i]
-			if l == nil || l.Quantile != p || len(l.Features) != len(m.Features) || l.Check() != nil {
-				return fmt.Errorf("the model has no line for quantile %g", p)
-			}
+		l, t := m.Lines[i], m.Trees[i]
+		if l == nil || l.Quantile != p || len(l.Features) != len(m.Features) || l.Check() != nil {
+			return fmt.Errorf("the model has no line for quantile %g", p)
 		}
-		if m.Method != MethodLinear {
-			if t := m.Trees[i]; t == nil || t.Quantile() != p || t.Model.Features() != len(m.Features) {
-				return fmt.Errorf("the model has no trees for quantile %g", p)
-			}
+		if t == nil || t.Quantile() != p || t.Model.Features() != len(m.Features) {
+			return fmt.Errorf("the model has no trees for quantile %g", p)
 		}
 	}
 	if !slices.Contains([]string{MethodTrees, MethodLinear, MethodBlend}, m.Method) {
 		return fmt.Errorf("the model has no method %q", m.Method)
 	}
 	return nil
+}
+
+// As is the model that answers by another of its methods: MethodTrees,
+// MethodLinear or MethodBlend.
+func (m *Model) As(method string) *Model {
+	other := *m
+	other.Method = method
+	return &other
 }
 
 // names are the features of the model's shape.
@@ -112,8 +116,9 @@ func (m *Model) names() []string {
 	return names
 }
 
-// row makes the columns of a sample. What a sample does not have is missing.
-func (m *Model) row(s *Sample) []float64 {
+// Row makes the columns of a sample, in the order of Features. What a sample
+// does not have is missing.
+func (m *Model) Row(s *Sample) []float64 {
 	known := len(FeatureNames) + m.Covariates
 	x := make([]float64, 0, known+len(m.Classes)+len(m.Groups))
 	x = append(x, s.Features[:min(known, len(s.Features))]...)
@@ -140,9 +145,10 @@ func is(b bool) float64 {
 // base.
 const leastRatio = 0.05
 
-// predict says the quantiles of a sample, in seconds.
-func (m *Model) predict(s *Sample) [3]float64 {
-	x := m.row(s)
+// Quantiles says 0.1, 0.5 and 0.9 of the wait for a sample, in seconds, before
+// calibration.
+func (m *Model) Quantiles(s *Sample) [3]float64 {
+	x := m.Row(s)
 	var q [3]float64
 	for i := range quantiles {
 		q[i] = s.Base() * max(leastRatio, m.ratio(i, x))

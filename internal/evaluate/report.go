@@ -20,6 +20,8 @@ type Report struct {
 	// Clipped is how many forecasts of the test the guard changed.
 	Clipped int    `json:"clipped"`
 	Lines   []Line `json:"methods"`
+	// Targets are there when they were checked.
+	Targets []Target `json:"targets,omitempty"`
 
 	cards [len(methods)]estimate.Card
 	model *estimate.Model
@@ -67,6 +69,8 @@ var methods = [...]struct{ name, what string }{
 	{"erlang", "no learning: Erlang quantiles of position and rate"},
 	{"erlang_calibrated", "the same, calibrated"},
 	{"learned", "learned, before calibration"},
+	{"linear", "linear quantile regression alone, before calibration"},
+	{"trees", "boosted trees alone, before calibration"},
 	{"full", "what is answered: learned, calibrated, guarded"},
 }
 
@@ -87,7 +91,8 @@ func (r *Report) score(t *told, wait float64) {
 	erlang := s.Erlang()
 	mean := [3]float64{erlang[0], s.Base(), erlang[2]}
 	for i, said := range [len(methods)][3]float64{
-		{t.window, t.window, t.window}, mean, erlang, {t.plain.Low, t.plain.Recommended, t.plain.High}, f.Raw, {f.Low, f.Recommended, f.High},
+		{t.window, t.window, t.window}, mean, erlang, {t.plain.Low, t.plain.Recommended, t.plain.High}, f.Raw,
+		r.alone(estimate.MethodLinear, t), r.alone(estimate.MethodTrees, t), {f.Low, f.Recommended, f.High},
 	} {
 		r.cards[i].Add(s.Position, wait, said)
 	}
@@ -95,6 +100,15 @@ func (r *Report) score(t *told, wait float64) {
 		r.Clipped++
 	}
 	r.tests = append(r.tests, estimate.Resolved{Sample: f.Sample, Wait: wait})
+}
+
+// alone is what one part of the model says; what is said without, when there is
+// none.
+func (r *Report) alone(method string, t *told) [3]float64 {
+	if r.model == nil {
+		return t.full.Raw
+	}
+	return r.model.As(method).Quantiles(&t.full.Sample)
 }
 
 func (r *Report) finish() {
