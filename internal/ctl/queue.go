@@ -92,7 +92,7 @@ func (c *queuePut) Run(ctx context.Context, e *Env) error {
 
 // Run changes some of a queue's settings.
 func (c *queuePatch) Run(ctx context.Context, e *Env) error {
-	patch, err := c.read()
+	patch, err := c.read(e)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (c *counterPut) Run(ctx context.Context, e *Env) error {
 
 // Run changes some of a counter's settings.
 func (c *counterPatch) Run(ctx context.Context, e *Env) error {
-	patch, err := c.read()
+	patch, err := c.read(e)
 	if err != nil {
 		return err
 	}

@@ -61,13 +61,27 @@ func (p *Put) read(e *Env, into any) error {
 type Patch struct {
 	ID
 	Match
-	Patch string `arg:"" help:"Settings to change as YAML or JSON; null resets one."`
+	File  string `short:"f" type:"path" placeholder:"FILE" help:"Settings to change as YAML or JSON; - reads standard input."`
+	Patch string `arg:"" optional:"" help:"Settings to change as YAML or JSON; null resets one."`
 }
 
-func (p *Patch) read() (json.RawMessage, error) {
-	n, err := strictyaml.Parse([]byte(p.Patch))
+func (p *Patch) read(e *Env) (json.RawMessage, error) {
+	text, name := []byte(p.Patch), "patch"
+	switch {
+	case p.Patch != "" && p.File != "":
+		return nil, errors.New("patch with what? either a text or --file, not both")
+	case p.Patch == "" && p.File == "":
+		return nil, errors.New("patch with what? settings as a text, or --file=FILE")
+	case p.File != "":
+		var err error
+		if text, err = e.readFile(p.File); err != nil {
+			return nil, err
+		}
+		name = p.File
+	}
+	n, err := strictyaml.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("patch:%w", err)
+		return nil, fmt.Errorf("%s:%w", name, err)
 	}
 	return json.Marshal(n.Value())
 }
@@ -152,7 +166,7 @@ func (c *sitePut) Run(ctx context.Context, e *Env) error {
 
 // Run changes some of a site's settings.
 func (c *sitePatch) Run(ctx context.Context, e *Env) error {
-	patch, err := c.read()
+	patch, err := c.read(e)
 	if err != nil {
 		return err
 	}

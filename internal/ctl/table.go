@@ -1,15 +1,11 @@
 package ctl
 
 import (
-	"context"
 	"io"
 	"strings"
-	"time"
 	"unicode"
 
 	"golang.org/x/text/width"
-
-	"github.com/dengxu/dengxu"
 )
 
 // table lines up what is written to it: cells end at a tab, lines at a newline.
@@ -65,34 +61,3 @@ func columns(s string) (n int) {
 	}
 	return n
 }
-
-// zone is the time zone of a site, so that what is printed agrees with the
-// clock on its wall. It is UTC where the key may not ask or this machine does
-// not know the zone; every time says in which zone it is.
-func (e *Env) zone(ctx context.Context, id dengxu.SiteID) *time.Location {
-	if zone := e.zones[id]; zone != nil {
-		return zone
-	}
-	zone := time.UTC
-	if id == "" { // an event of no site
-		return zone
-	}
-	if s, err := e.Client.GetSite(ctx, id); err == nil {
-		zone = namedZone(s.TimeZone)
-	}
-	if e.zones == nil {
-		e.zones = make(map[dengxu.SiteID]*time.Location)
-	}
-	e.zones[id] = zone
-	return zone
-}
-
-func namedZone(name string) *time.Location {
-	if zone, err := time.LoadLocation(name); err == nil {
-		return zone
-	}
-	return time.UTC
-}
-
-// clock is a time of day with the name of its zone.
-func clock(t time.Time, zone *time.Location) string { return t.In(zone).Format("15:04:05 MST") }

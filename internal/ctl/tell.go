@@ -11,7 +11,7 @@ import (
 )
 
 // Tell prints why a command failed, and what to do about it where an error
-// knows: when to try again, and how to give a key.
+// knows: when to try again, who is in line already, and how to give a key.
 func Tell(w io.Writer, err error) {
 	fmt.Fprintln(w, "dengxu:", err)
 	e, ok := errors.AsType[*dengxu.Error](err)
@@ -20,6 +20,9 @@ func Tell(w io.Writer, err error) {
 	}
 	if e.RetryAfter > 0 {
 		fmt.Fprintln(w, "  try again in", span(e.RetryAfter))
+	}
+	if e.Code == dengxu.Exists && e.Token != nil && e.Token.Number != "" {
+		fmt.Fprintf(w, "  the one in line is %s, %s\n", e.Token.Number, e.Token.State)
 	}
 	if e.Code == dengxu.Unauthenticated {
 		fmt.Fprintln(w, "  the key is taken from --key, DENGXU_KEY or DENGXU_ADMIN_KEY, the first that is set")

@@ -33,7 +33,7 @@ type Verbs struct {
 	Undo     verbCmd `cmd:"" group:"Tokens" help:"Take back the last complete, miss, cancel or transfer."`
 
 	Reinstate placeCmd    `cmd:"" group:"Tokens" help:"Bring a missed token back."`
-	Move      placeCmd    `cmd:"" group:"Tokens" help:"Give a waiting token another place; needs the right move and a reason."`
+	Move      moveCmd     `cmd:"" group:"Tokens" help:"Give a waiting token another place; needs the right move and a --reason."`
 	Transfer  transferCmd `cmd:"" group:"Tokens" help:"Send to another queue of the site."`
 	Edit      editCmd     `cmd:"" group:"Tokens" help:"Change what is said of the person."`
 
@@ -101,15 +101,15 @@ func (e *Env) token(ctx context.Context, t dengxu.Token, err error) error {
 	if err != nil {
 		return err
 	}
-	return e.show(t, func(w io.Writer) { e.tokenTable(ctx, w, []dengxu.Token{t}) })
+	return e.show(t, func(w io.Writer) { e.tokenTable(ctx, w, []dengxu.Token{t}, time.Now()) })
 }
 
-func (e *Env) tokenTable(ctx context.Context, w io.Writer, tokens []dengxu.Token) {
+func (e *Env) tokenTable(ctx context.Context, w io.Writer, tokens []dengxu.Token, asOf time.Time) {
 	fmt.Fprintln(w, "NUMBER\tSTATE\tQUEUE\tCOUNTER\tCLASS\tGROUP\tNAME\tWAIT\tJOINED\tTOKEN")
 	for _, t := range tokens {
 		wait := time.Duration(t.WaitSeconds * float64(time.Second)).Round(time.Second)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Number, t.State, t.QueueID, dash(t.CounterID), dash(t.Class),
-			dash(t.PriorityGroup), dash(t.Name), wait, clock(t.JoinedAt, e.zone(ctx, t.Site)), t.ID)
+			dash(t.PriorityGroup), dash(t.Name), wait, clock(t.JoinedAt, e.zone(ctx, t.Site), asOf), t.ID)
 	}
 }
 
@@ -131,15 +131,21 @@ type joinCmd struct {
 	PartySize     int            `help:"How many people."`
 	Attrs         string         `placeholder:"JSON" help:"Attributes: an object of numbers, strings and booleans."`
 	Delay         time.Duration  `help:"Not callable before so long has passed, such as 10m."`
-	Appointment   time.Time      `placeholder:"TIME" help:"The booked time, such as 2026-03-02T09:30:00+01:00."`
+	Appointment   string         `placeholder:"TIME" help:"The booked time: HH:MM today in the site's time zone, or RFC 3339, such as 2026-03-02T09:30:00+01:00."`
+	Channel       string         `enum:"staff,kiosk,web,api" default:"staff" help:"How they come, for rules and check-ins: ${enum}; joins of ctl are staff unless this says otherwise."`
 }
 
 // Run joins and prints the ticket.
 func (c *joinCmd) Run(ctx context.Context, e *Env) error {
 	req := client.JoinRequest{
 		BusinessID: c.BusinessID, PriorityGroup: c.PriorityGroup, Class: c.Class, Name: c.Name, Phone: c.Phone,
-		Note: c.Note, PartySize: c.PartySize, DelaySeconds: c.Delay.Seconds(), Channel: "staff",
-		AppointmentAt: c.Appointment,
+		Note: c.Note, PartySize: c.PartySize, DelaySeconds: c.Delay.Seconds(), Channel: c.Channel,
+	}
+	if c.Appointment != "" {
+		var err error
+		if req.AppointmentAt, err = e.appointment(ctx, c.Queue, c.Appointment); err != nil {
+			return err
+		}
 	}
 	if c.Attrs != "" {
 		req.ExtAttrs = json.RawMessage(c.Attrs)
@@ -185,7 +191,7 @@ func (c *callNextCmd) Run(ctx context.Context, e *Env) error {
 			fmt.Fprintln(w, "nobody to call:", strings.ReplaceAll(outcome.Reason, "_", " "))
 			return
 		}
-		e.tokenTable(ctx, w, []dengxu.Token{*outcome.Token})
+		e.tokenTable(ctx, w, []dengxu.Token{*outcome.Token}, time.Now())
 	})
 }
 
@@ -256,6 +262,19 @@ func (c *placeCmd) Run(ctx context.Context, e *Env, k *kong.Context) error {
 	}
 	t, err := e.Client.Act(ctx, verbOf(k), id, req)
 	return e.token(ctx, t, err)
+}
+
+type moveCmd struct {
+	Ref
+	Version uint64 `help:"Refuse when the token has another version by now."`
+	Reason  string `required:"" help:"Why; stands in the history and in what explain says."`
+	Place   string `default:"original" help:"original, tail, or how many of those waiting now stay ahead."`
+}
+
+// Run moves the token.
+func (c *moveCmd) Run(ctx context.Context, e *Env, k *kong.Context) error {
+	same := placeCmd{Ref: c.Ref, Said: Said{Version: c.Version, Reason: c.Reason}, Place: c.Place}
+	return same.Run(ctx, e, k)
 }
 
 type transferCmd struct {

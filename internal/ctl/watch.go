@@ -89,10 +89,15 @@ func (e *Env) position(p dengxu.Position, err error) error {
 }
 
 // whereabouts is the state, and of somebody who is away the time of coming
-// back.
+// back, or until when to check in.
 func whereabouts(p dengxu.Position) string {
-	if p.State == dengxu.StateScheduled && !p.NotBefore.IsZero() {
-		return "scheduled until " + clock(p.NotBefore, namedZone(p.TimeZone))
+	zone := namedZone(p.TimeZone)
+	switch {
+	case p.State != dengxu.StateScheduled:
+	case !p.CheckInBy.IsZero():
+		return "scheduled, check in by " + clock(p.CheckInBy, zone, p.ServerTime)
+	case !p.NotBefore.IsZero():
+		return "scheduled until " + clock(p.NotBefore, zone, p.ServerTime)
 	}
 	return string(p.State)
 }
@@ -133,13 +138,14 @@ func (c *historyCmd) Run(ctx context.Context, e *Env) error {
 		zone = e.zone(ctx, t.Site)
 	}
 	return e.show(h, func(w io.Writer) {
+		now := time.Now()
 		fmt.Fprintln(w, "FROM\tTO\tSTATE\tQUEUE\tCOUNTER\tENDED BY")
 		for _, s := range h.Spans {
 			to := "now"
 			if !s.To.IsZero() {
-				to = clock(s.To, zone)
+				to = clock(s.To, zone, now)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clock(s.From, zone), to, s.State, dash(s.QueueID), dash(s.CounterID),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clock(s.From, zone, now), to, s.State, dash(s.QueueID), dash(s.CounterID),
 				strings.TrimSpace(string(s.Verb)+" "+s.Actor))
 		}
 	})
@@ -161,7 +167,7 @@ func (c *watchCmd) Run(ctx context.Context, e *Env) error {
 			}
 			continue
 		}
-		fmt.Fprintf(e.Out, "%s  %s  %-9s  ahead %-4s %s %s\n", clock(p.ServerTime, namedZone(p.TimeZone)), p.Number, whereabouts(p.Position), p.Ahead, p.Estimate, p.CounterName)
+		fmt.Fprintf(e.Out, "%s  %s  %-9s  ahead %-4s %s %s\n", clock(p.ServerTime, namedZone(p.TimeZone), p.ServerTime), p.Number, whereabouts(p.Position), p.Ahead, p.Estimate, p.CounterName)
 	}
 	return nil
 }
@@ -222,7 +228,7 @@ func (c *tokensList) Run(ctx context.Context, e *Env) error {
 			break
 		}
 	}
-	if err := e.show(list, func(w io.Writer) { e.tokenTable(ctx, w, list.Items) }); err != nil {
+	if err := e.show(list, func(w io.Writer) { e.tokenTable(ctx, w, list.Items, list.AsOf) }); err != nil {
 		return err
 	}
 	if list.NextCursor != "" {
@@ -250,7 +256,7 @@ func (c *EventsCmd) Run(ctx context.Context, e *Env) error {
 				return err
 			}
 		default:
-			fmt.Fprintf(e.Out, "%s  %-22s %s\n", clock(ev.At, e.zone(ctx, ev.Site)), ev.Type, eventText(ev))
+			fmt.Fprintf(e.Out, "%s  %-22s %s\n", clock(ev.At, e.zone(ctx, ev.Site), time.Now()), ev.Type, eventText(ev))
 		}
 	}
 	return nil
