@@ -15,7 +15,9 @@ BENCH ?= .
 # Comparisons take turns with what they are compared with, once through; the
 # small ones are repeated until they are steady.
 BENCH_TURNS ?= ./internal/bench
-BENCH_PKGS ?= ./internal/order ./internal/store/pebblestore
+BENCH_PKGS ?= ./internal/order ./internal/store/pebblestore ./internal/estimate/...
+# Where recordings are; they are not part of this repository.
+DATA ?= ../shared/data
 # Every package with golden files takes -update.
 GOLDEN_PKGS = $(sort $(dir $(shell grep -rlE --include='*_test.go' 'flag\.Bool."update"' . )))
 
@@ -23,7 +25,7 @@ GOLANGCI := .bin/golangci-lint
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install what the tests need besides Go (gcc for -race, redis-server, ip)
@@ -74,6 +76,19 @@ bench-mysql: ## measure dengxu over HTTP beside a table in MariaDB (a quarter of
 bench-test: ## vet both comparisons and run them small
 	@.ci/need redis-server mariadbd
 	cd bench && $(GO) vet ./... && $(GO) test -p 1 -count 1 ./...
+
+# One month of a bank: learned on 20 days, scored on 8. A target that is missed,
+# or a file that is absent, fails.
+EVALUATE = evaluate --csv $(DATA)/bank-calls-1999-02.csv --train 1-20 --test 21-28
+
+.PHONY: evaluate
+evaluate: build ## forecast recorded days and compare with the targets (DATA=folder of recordings)
+	@./dengxu $(EVALUATE) --check
+
+.PHONY: evaluate-sklearn
+evaluate-sklearn: build ## compare what learns with scikit-learn (python3-sklearn; half a minute)
+	@rows=$$(mktemp) && trap 'rm -f "$$rows"' EXIT && ./dengxu $(EVALUATE) --rows "$$rows" >/dev/null && \
+		python3 scripts/compare_sklearn.py "$$rows"
 
 .PHONY: docs
 docs: ## write generated pages and golden files anew
