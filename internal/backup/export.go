@@ -14,7 +14,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -158,8 +157,8 @@ func goesAlong(k store.DocKind) bool {
 func (x *exporter) siteOf(r *store.Row) bool {
 	switch r.Kind { //nolint:exhaustive // the others say it
 	case store.RowTally:
-		if queue, ok := strings.CutPrefix(r.Count.Name, store.JoinsTally("")); ok {
-			r.Site = x.queues[dengxu.QueueID(queue)]
+		if queue, ok := store.TallyQueue(r.Count.Name); ok {
+			r.Site = x.queues[queue]
 		}
 	case store.RowMark:
 		r.Site = x.queues[r.Mark.Queue]

@@ -58,6 +58,7 @@ func everyKind() []store.Row {
 		{Kind: store.RowToken, Token: &store.Token{}},
 		{Kind: store.RowArchived, Token: &store.Token{}},
 		{Kind: store.RowTally, Count: &store.Count{Name: "joins/north-a", Day: 20514, N: 7}},
+		{Kind: store.RowTally, Count: &store.Count{Name: store.OwedTally("north-a", "", "VIP"), Day: 20514, N: 7}},
 		{Kind: store.RowSeries, Count: &store.Count{Name: "A", Day: 20514, N: 7}},
 		{Kind: store.RowMark, Mark: new(store.Mark)},
 		{Kind: store.RowOp, Op: &store.Memory{

@@ -120,14 +120,19 @@ func (h *hall) ok(err error) {
 	}
 }
 
-// site makes a site with two queues and a counter and lets people through it.
+// site makes a site with two queues, one with shares, and a counter and lets
+// people through it.
 func (h *hall) site(name string, people int) {
 	h.Helper()
 	ctx, site := h.Context(), dengxu.SiteID(name)
 	_, err := h.e.PutSite(ctx, admin, site, dengxu.Site{TimeZone: "Asia/Shanghai"}, 0)
 	h.ok(err)
 	for _, q := range []string{"a", "b"} {
-		_, err := h.e.PutQueue(ctx, admin, dengxu.QueueID(name+"-"+q), dengxu.Queue{Site: site}, 0)
+		set := dengxu.Queue{Site: site}
+		if q == "a" {
+			set.Ordering, set.Groups = "ratio", map[string]dengxu.Group{"VIP": {Share: new(3)}}
+		}
+		_, err := h.e.PutQueue(ctx, admin, dengxu.QueueID(name+"-"+q), set, 0)
 		h.ok(err)
 	}
 	desk := dengxu.CounterID(name + "-1")
@@ -227,7 +232,8 @@ func (h *hall) onlyOf(site string, rows map[string]store.Row) map[string]store.R
 	maps.DeleteFunc(of, func(_ string, r store.Row) bool {
 		switch r.Kind { //nolint:exhaustive // the others say their site
 		case store.RowTally:
-			return !strings.HasPrefix(r.Count.Name, store.JoinsTally("")+site+"-")
+			_, of, _ := strings.Cut(r.Count.Name, "/") // joins/ and owed/
+			return !strings.HasPrefix(of, site+"-")
 		case store.RowMark:
 			return !strings.HasPrefix(string(r.Mark.Queue), site+"-")
 		case store.RowOp:

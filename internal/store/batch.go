@@ -131,6 +131,15 @@ func OwedTally(q dengxu.QueueID, class, group string) string {
 
 const owedTally = "owed/"
 
+// TallyQueue is the queue that a tally is of.
+func TallyQueue(tally string) (dengxu.QueueID, bool) {
+	if queue, ok := strings.CutPrefix(tally, joinsTally); ok {
+		return dengxu.QueueID(queue), true
+	}
+	queue, _, ok := strings.Cut(strings.TrimPrefix(tally, owedTally), "\x00")
+	return dengxu.QueueID(queue), ok && IsOwed(tally)
+}
+
 // IsOwed reports whether a tally is one of OwedTally.
 func IsOwed(tally string) bool { return strings.HasPrefix(tally, owedTally) }
 
