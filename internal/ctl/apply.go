@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/client"
@@ -41,10 +42,9 @@ func (a *Apply) Run(ctx context.Context, e *Env) error {
 		return fmt.Errorf("%s:%w", a.File, err)
 	}
 	if a.DryRun {
-		for i := range plan {
-			e.tell(&plan[i])
+		if err := e.dryRun(ctx, plan, now); err != nil {
+			return err
 		}
-		e.say("dry run: nothing was changed")
 	} else {
 		err = carryOut(ctx, e.Client, plan, e.tell)
 		e.say("%d changed", done(plan))
@@ -53,6 +53,27 @@ func (a *Apply) Run(ctx context.Context, e *Env) error {
 		err = errors.Join(err, e.json(map[string]any{"dry_run": a.DryRun, "steps": plan}))
 	}
 	return err
+}
+
+// dryRun tells a plan, with what the server would refuse as far as that can be
+// known beforehand.
+func (e *Env) dryRun(ctx context.Context, plan []step, now state) error {
+	if err := foresee(ctx, e.Client, plan, now); err != nil {
+		return err
+	}
+	hindered := 0
+	for i := range plan {
+		e.tell(&plan[i])
+		if s := &plan[i]; !s.idle() && s.Hindrance != "" {
+			hindered++
+		}
+	}
+	if hindered > 0 {
+		e.say("dry run: nothing was changed, and %d would be refused now", hindered)
+		return nil
+	}
+	e.say("dry run: nothing was changed")
+	return nil
 }
 
 // readState reads what the server has of a site.
@@ -166,11 +187,13 @@ func brief(v any) string {
 	if v == nil {
 		return "–"
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // conditions are full of < and &
+	if err := enc.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(text)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // readFile reads a file, or standard input for "-".

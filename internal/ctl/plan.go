@@ -154,6 +154,7 @@ func queueStep(q fileQueue, now []dengxu.QueueView) step {
 	}
 	s.version = now[i].Version
 	have, want := now[i].Queue.WithDefaults(), q.set.WithDefaults()
+	s.Hindrance = orderInUse(have, want, now[i])
 	have.Name, want.Name = cmp.Or(have.Name, s.ID), cmp.Or(want.Name, s.ID)
 	return s.compare(have, want)
 }
@@ -194,6 +195,11 @@ func tree(v any) any {
 
 // differences lists where two trees differ, by path, mapping by mapping.
 func differences(path string, from, to any) []difference {
+	if path == "queue_rules" {
+		if all, named := ruleDifferences(path, from, to); named {
+			return all
+		}
+	}
 	a, okA := from.(map[string]any)
 	b, okB := to.(map[string]any)
 	if !okA || !okB {
@@ -213,4 +219,50 @@ func differences(path string, from, to any) []difference {
 		all = append(all, differences(below, a[key], b[key])...)
 	}
 	return all
+}
+
+// ruleDifferences lists where two lists of rules differ, by the names of rules;
+// their order is one difference, because of two rules the last or the first one
+// may count. Rules without names of their own are not named.
+func ruleDifferences(path string, from, to any) (all []difference, named bool) {
+	a, namesA, okA := byName(from)
+	b, namesB, okB := byName(to)
+	if !okA || !okB {
+		return nil, false
+	}
+	for _, name := range namesA {
+		all = append(all, differences(path+"."+name, a[name], b[name])...)
+	}
+	gone := func(have map[string]any) func(string) bool {
+		return func(name string) bool { _, is := have[name]; return !is }
+	}
+	for _, name := range namesB {
+		if _, is := a[name]; !is {
+			all = append(all, difference{path + "." + name, nil, b[name]})
+		}
+	}
+	before, after := slices.DeleteFunc(slices.Clone(namesA), gone(b)), slices.DeleteFunc(slices.Clone(namesB), gone(a))
+	if !slices.Equal(before, after) {
+		all = append(all, difference{path + " in the order", before, after})
+	}
+	return all, true
+}
+
+// byName is a list of rules by name, with the names in their order.
+func byName(list any) (rules map[string]any, names []string, ok bool) {
+	items, isList := list.([]any)
+	if list != nil && !isList {
+		return nil, nil, false
+	}
+	rules = make(map[string]any, len(items))
+	for _, item := range items {
+		rule, _ := item.(map[string]any)
+		name, _ := rule["name"].(string)
+		if rules[name] != nil || name == "" {
+			return nil, nil, false
+		}
+		rules[name] = rule
+		names = append(names, name)
+	}
+	return rules, names, true
 }
