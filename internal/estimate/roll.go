@@ -68,10 +68,9 @@ const (
 // or be who would join now. It is false when no crew serves me.
 //
 // A crew's m-th service from now ends at m over its rate. Who comes in a later
-// and is then ahead is counted as an expectation: with ages growing at K, one
-// with head start h who comes a seconds from now passes me before w when
-// (w − a + h)·K > (w + age)·K_me (see docs/estimates.md). Ratio follows from
-// the debts alone.
+// and is then ahead is counted as an expectation: in aging, one with head start h
+// who comes a seconds from now is ahead of me at w when
+// (w − a + h)·K_me > (w + age)·K. Ratio follows from the debts alone.
 func (l *Line) Place(me order.Member) (Place, bool) {
 	r := newRoll(l, me)
 	switch {

@@ -1,0 +1,187 @@
+package estimate
+
+import (
+	"container/heap"
+	"iter"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dengxu/dengxu/internal/order"
+)
+
+// lanes is an order.Index of sorted slices.
+type lanes map[order.Lane][]order.Key
+
+func (l lanes) Lanes() iter.Seq[order.Lane] {
+	return slices.Values(slices.SortedFunc(maps.Keys(l), order.Lane.Compare))
+}
+
+func (l lanes) Len(lane order.Lane) int { return len(l[lane]) }
+
+func (l lanes) Below(lane order.Lane, k order.Key) int {
+	n, _ := slices.BinarySearchFunc(l[lane], k, order.Key.Compare)
+	return n
+}
+
+func (l lanes) At(lane order.Lane, i int) (order.Key, bool) {
+	if i < 0 || i >= len(l[lane]) {
+		return order.Key{}, false
+	}
+	return l[lane][i], true
+}
+
+func (l lanes) add(m order.Member) {
+	at := l.Below(m.Lane, m.Key)
+	l[m.Lane] = slices.Insert(l[m.Lane], at, m.Key)
+}
+
+func (l lanes) len() (n int) {
+	for _, keys := range l {
+		n += len(keys)
+	}
+	return n
+}
+
+// take removes who is called first.
+func (l lanes) take(now int64, rule order.Rule) (order.Member, bool) {
+	picked := order.Pick(now, []order.Line{{Rule: rule, Index: l}}, order.Oldest, 1, 0)
+	if len(picked) == 0 {
+		return order.Member{}, false
+	}
+	m := picked[0].Member
+	at := l.Below(m.Lane, m.Key)
+	if l[m.Lane] = slices.Delete(l[m.Lane], at, at+1); len(l[m.Lane]) == 0 {
+		delete(l, m.Lane)
+	}
+	return m, true
+}
+
+func lineOf(members ...order.Member) lanes {
+	l := lanes{}
+	for _, m := range members {
+		l.add(m)
+	}
+	return l
+}
+
+// hall is a simulated line: Poisson arrivals, and counters that call at once.
+type hall struct {
+	rule     order.Rule
+	flows    []Flow
+	counters int
+	service  func(*rand.Rand) float64 // seconds
+	// joins is asked for everyone who has to wait, before they stand in line;
+	// called tells how long the wait was, in seconds; served how long a service.
+	joins  func(now int64, line lanes, me order.Member, counters []Counter)
+	called func(now int64, me order.Member, wait float64)
+	served func(now int64, counter int, seconds float64)
+
+	random  *rand.Rand
+	line    lanes
+	joined  map[uint64]int64
+	desks   []Counter
+	running services
+}
+
+// service is one that runs at a desk.
+type service struct {
+	ends, seconds float64
+	desk          int
+}
+
+// services is a heap of them, the next to end first.
+type services []service
+
+func (s services) Len() int           { return len(s) }
+func (s services) Less(i, j int) bool { return s[i].ends < s[j].ends }
+func (s services) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+func (s *services) Push(v any)        { *s = append(*s, v.(service)) }
+func (s *services) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}
+
+// run lets so many people come.
+func (h *hall) run(seed uint64, people int) {
+	h.random = rand.New(rand.NewPCG(seed, 77))
+	h.line, h.joined, h.running = lanes{}, map[uint64]int64{}, nil
+	h.desks = make([]Counter, h.counters)
+	for i := range h.desks {
+		h.desks[i].ID = string(rune('a' + i))
+	}
+	load := 0.0
+	for _, f := range h.flows {
+		load += f.PerSecond
+	}
+	now := 1e6
+	for seq := range people {
+		now += h.random.ExpFloat64() / load
+		for len(h.running) > 0 && h.running[0].ends <= now {
+			h.end()
+		}
+		h.join(now, uint64(seq)+1, h.flow(load))
+	}
+}
+
+func (h *hall) flow(load float64) Flow {
+	at := h.random.Float64() * load
+	for _, f := range h.flows {
+		if at -= f.PerSecond; at < 0 {
+			return f
+		}
+	}
+	return h.flows[len(h.flows)-1]
+}
+
+func (h *hall) join(now float64, seq uint64, f Flow) {
+	ms := int64(math.Round(now * 1000))
+	me := order.Member{Lane: f.Lane, Key: order.Key{Place: ms - f.HeadStart, Seq: seq}}
+	for i := range h.desks {
+		if !h.desks[i].Busy {
+			h.start(i, now)
+			return
+		}
+	}
+	if h.joins != nil {
+		h.joins(ms, h.line, me, h.desks)
+	}
+	h.joined[seq] = ms
+	h.line.add(me)
+}
+
+func (h *hall) start(desk int, now float64) {
+	seconds := h.service(h.random)
+	h.desks[desk].Busy, h.desks[desk].Since = true, int64(math.Round(now*1000))
+	heap.Push(&h.running, service{ends: now + seconds, seconds: seconds, desk: desk})
+}
+
+func (h *hall) end() {
+	s := heap.Pop(&h.running).(service)
+	ms := int64(math.Round(s.ends * 1000))
+	h.desks[s.desk].Busy = false
+	if h.served != nil {
+		h.served(ms, s.desk, s.seconds)
+	}
+	if m, ok := h.line.take(ms, h.rule); ok {
+		if h.called != nil {
+			h.called(ms, m, float64(ms-h.joined[m.Key.Seq])/1000)
+		}
+		delete(h.joined, m.Key.Seq)
+		h.start(s.desk, s.ends)
+	}
+}
+
+// exponential services of a mean.
+func exponential(mean float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return r.ExpFloat64() * mean }
+}
+
+// lognormal services of a mean and a coefficient of variation.
+func lognormal(mean, cv float64) func(*rand.Rand) float64 {
+	sigma := math.Sqrt(math.Log(1 + cv*cv))
+	mu := math.Log(mean) - sigma*sigma/2
+	return func(r *rand.Rand) float64 { return math.Exp(mu + sigma*r.NormFloat64()) }
+}
