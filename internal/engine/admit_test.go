@@ -58,6 +58,23 @@ func TestTextsArePlain(t *testing.T) {
 	wantInvalid(t, err, "reason")
 }
 
+// TestStatsHaveMilliseconds: as every time of an answer.
+func TestStatsHaveMilliseconds(t *testing.T) {
+	t.Parallel()
+	r := hall(t)
+	from := r.clock.Wall().Add(123_456_789 * time.Nanosecond)
+	stats, err := r.Stats(t.Context(), "main", from, from.Add(time.Minute), 20*time.Second+1)
+	if err != nil || len(stats.Buckets) != 3 {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	for i, b := range stats.Buckets {
+		want := r.clock.Wall().Add(123*time.Millisecond + time.Duration(i)*20*time.Second)
+		if !b.From.Equal(want) || !b.To.Equal(want.Add(20*time.Second)) {
+			t.Errorf("bucket %d is %s to %s", i, b.From, b.To)
+		}
+	}
+}
+
 func TestStatsBounds(t *testing.T) {
 	t.Parallel()
 	r := hall(t)
@@ -68,7 +85,7 @@ func TestStatsBounds(t *testing.T) {
 			t.Errorf("buckets of %s: %d, %v; want %d", bucket, len(stats.Buckets), err, buckets)
 		}
 	}
-	_, err := r.Stats(t.Context(), "main", from, from.Add(maxBuckets*time.Minute+1), time.Minute)
+	_, err := r.Stats(t.Context(), "main", from, from.Add(maxBuckets*time.Minute+time.Millisecond), time.Minute)
 	wantInvalid(t, err, "bucket")
 	// Years that have no form in JSON, and a span longer than a Duration.
 	for field, span := range map[string][2]time.Time{

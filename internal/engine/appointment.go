@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"math"
+	"time"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -95,7 +97,7 @@ func (q *queue) checkInUntil(booked, now int64) int64 {
 func decideCheckIn(c *command, ch *change) error {
 	switch {
 	case c.t.Why != whyCheckIn && c.t.Why != whyDeferred:
-		return c.conflict("state", "there is nothing to check in for: %s", c.t.Why)
+		return c.noCheckIn()
 	case c.t.Why == whyCheckIn && c.t.Booked != 0 && c.q.booking != nil:
 		c.checkInBooked(ch)
 	default:
@@ -103,6 +105,25 @@ func decideCheckIn(c *command, ch *change) error {
 	}
 	return nil
 }
+
+// noCheckIn refuses the check-in of a token that needs none, and says what it
+// stands at instead.
+func (c *command) noCheckIn() error {
+	t := &c.t
+	switch {
+	case t.State == dengxu.StateWaiting:
+		return c.conflict("state", "it needs no check-in: it waits already")
+	case t.Why != whyAppointment:
+		return c.conflict("state", "there is nothing to check in for: %s", t.Why)
+	case lastSpan(t, dengxu.VerbCheckIn, math.MaxInt64) != nil:
+		return c.conflict("state", "it has checked in already; it waits from %s on", rfc3339(t.Due, c.q))
+	default:
+		return c.conflict("state", "it needs no check-in: it waits by itself from %s on", rfc3339(t.Due, c.q))
+	}
+}
+
+// rfc3339 is a moment on the clock of a queue's site.
+func rfc3339(ms int64, q *queue) string { return at(ms).In(q.site.zone).Format(time.RFC3339) }
 
 // checkInBooked is a check-in of somebody with an appointment: before the early
 // window it is only noted, after the late window it costs the place.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -169,4 +170,30 @@ func TestOtherTokensLeaveLaterAppointments(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.state(next.ID, dengxu.StateScheduled)
+}
+
+// TestACheckInThatNeedsNone: holders and staff are told that there is nothing to
+// do, and from when on the token waits.
+func TestACheckInThatNeedsNone(t *testing.T) {
+	t.Parallel()
+	r := surgery(t, `"appointments":{},"check_in":{"required":"remote"}`)
+	later, now := r.book(on(11, 0), dengxu.JoinRequest{Channel: "staff"}), r.book(on(9, 10), dengxu.JoinRequest{Channel: "staff"})
+	remote := r.book(on(12, 0), dengxu.JoinRequest{Channel: "web"})
+	r.do(dengxu.VerbCheckIn, remote.ID, dengxu.VerbRequest{})
+	for _, c := range []struct {
+		id   dengxu.TokenID
+		want string
+	}{
+		{later.ID, "it needs no check-in: it waits by itself from 2026-03-02T10:30:00Z on"},
+		{now.ID, "it needs no check-in: it waits already"},
+		{remote.ID, "it has checked in already; it waits from 2026-03-02T11:30:00Z on"},
+	} {
+		for _, by := range []By{staffer, {Kind: Holder}} {
+			_, err := r.Act(t.Context(), by, dengxu.VerbCheckIn, c.id, dengxu.VerbRequest{})
+			wantCode(t, err, dengxu.Conflict, "state")
+			if e, ok := errors.AsType[*dengxu.Error](err); !ok || e.Message != c.want {
+				t.Errorf("%v: %v, want %s", by.Kind, err, c.want)
+			}
+		}
+	}
 }

@@ -86,6 +86,9 @@ func (c *command) allowed() error {
 	if c.req.Version != 0 && c.req.Version != t.Version {
 		return c.conflict("stale_version", "the token has changed since version %d", c.req.Version)
 	}
+	if c.verb == dengxu.VerbCheckIn && t.State == dengxu.StateWaiting {
+		return c.noCheckIn()
+	}
 	if !dengxu.Allowed(c.q.set.Kind, t.State, c.verb) {
 		return c.conflict("state", "cannot %s a token that is %s%s", c.verb, t.State, heldBy(t))
 	}
@@ -104,6 +107,8 @@ func (c *command) holderRefused() error {
 	switch {
 	case c.verb == dengxu.VerbDefer:
 		return c.conflict("defer_max", "it was put off %d times already", c.t.Defers)
+	case c.verb == dengxu.VerbCheckIn:
+		return c.noCheckIn()
 	case c.verb == dengxu.VerbConfirm && c.t.State == dengxu.StateCalling:
 		return c.conflict("confirmed_already", "it was confirmed already")
 	case c.verb == dengxu.VerbRate:

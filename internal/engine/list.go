@@ -106,6 +106,8 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 	if err != nil {
 		return dengxu.Stats{}, err
 	}
+	// Times of answers have milliseconds, as those of records.
+	from, to, bucket = from.Truncate(time.Millisecond), to.Truncate(time.Millisecond), bucket.Truncate(time.Millisecond)
 	switch {
 	case !from.Before(to):
 		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from must be before to")
