@@ -156,7 +156,7 @@ func (e *Estimator) window(f Forecast, s *State) Forecast {
 		}
 	}
 	f.Method = MethodWindow
-	said := Window(s.Position, busy, e.History.Mean(s.Prior), len(s.Counters))
+	said := Window(max(0, s.Position-1), busy, e.History.Mean(s.Prior), len(s.Counters))
 	spread, erlang := said/f.Sample.Base(), f.Sample.Erlang()
 	f.Raw = [3]float64{spread * erlang[0], said, max(said, spread*erlang[2])}
 	return f.say(f.Raw).after(s.Closed)

@@ -35,13 +35,13 @@ func Steady(before, now Forecast) Forecast {
 	if !before.Known || !now.Known || now.Position > before.Position || before.Sample.PerSecond <= 0 {
 		return now
 	}
+	if now.Recommended > before.Recommended && now.Counters < before.Counters {
+		now.Why = CounterLeft
+		return now
+	}
 	_, most := Guard(before.Sample.Position, before.Sample.PerSecond)
 	most += before.Closed
 	if now.Recommended <= most {
-		return now
-	}
-	if now.Counters < before.Counters {
-		now.Why = CounterLeft
 		return now
 	}
 	if least, _ := Guard(now.Sample.Position, now.Sample.PerSecond); least+now.Closed > most {

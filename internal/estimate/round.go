@@ -39,7 +39,7 @@ func (f *Forecast) Text(language string) string {
 	if !f.Known {
 		return ""
 	}
-	about, most := Minutes(f.Recommended), MinutesUp(f.High)
+	about, most := max(Minutes(f.Recommended), Minutes(min(1, f.High))), MinutesUp(f.High)
 	chinese := language == Chinese
 	switch {
 	case most == 0 && chinese:
@@ -51,9 +51,9 @@ func (f *Forecast) Text(language string) string {
 	case about >= most:
 		return "about " + duration(most, false)
 	case chinese:
-		return fmt.Sprintf("约%s，十人中九人不超过%s", duration(max(1, about), true), duration(most, true))
+		return fmt.Sprintf("约%s，十人中九人不超过%s", duration(about, true), duration(most, true))
 	}
-	return fmt.Sprintf("about %s, at most %s for 9 of 10 people", duration(max(1, about), false), duration(most, false))
+	return fmt.Sprintf("about %s, at most %s for 9 of 10 people", duration(about, false), duration(most, false))
 }
 
 // duration says minutes, and hours from two on.

@@ -103,7 +103,7 @@ func (h *History) sample(s *State, rate float64) Sample {
 	for _, c := range s.Counters {
 		if c.Busy {
 			busy++
-			age += float64(s.Now-c.Since) / 1000
+			age += float64(max(0, s.Now-c.Since)) / 1000
 		}
 	}
 	service := open / rate
@@ -123,7 +123,7 @@ func (h *History) sample(s *State, rate float64) Sample {
 	}
 	sinceEnd := math.NaN()
 	if h.LastEnd > 0 {
-		sinceEnd = min(maxRatio, float64(s.Now-h.LastEnd)/1000*rate)
+		sinceEnd = min(maxRatio, float64(max(0, s.Now-h.LastEnd))/1000*rate)
 	}
 	return Sample{
 		At: s.Now, Position: s.Position, PerSecond: rate, Class: s.Class, Group: s.Group,

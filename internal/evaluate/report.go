@@ -64,7 +64,7 @@ type Bucket struct {
 
 // methods are what is compared, from the brief's formula to what is answered.
 var methods = [...]struct{ name, what string }{
-	{"window", "the brief's formula: (position + in service) × mean / counters"},
+	{"window", "the brief's formula: (ahead + in service) × mean / counters"},
 	{"mean", "no learning: position over rate"},
 	{"erlang", "no learning: Erlang quantiles of position and rate"},
 	{"erlang_calibrated", "the same, calibrated"},

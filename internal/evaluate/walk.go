@@ -173,7 +173,7 @@ func (w *walk) forecast(me order.Member, r *recording.Row, at int64) *told {
 	e := w.estimator
 	return &told{
 		full: e.Forecast(state), plain: e.Without(state),
-		window: estimate.Window(place.Services, float64(len(w.busy)), e.History.Mean(0), len(counters)),
+		window: estimate.Window(place.Services-1, float64(len(w.busy)), e.History.Mean(0), len(counters)),
 	}
 }
 
