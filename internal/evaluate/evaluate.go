@@ -65,6 +65,9 @@ func Run(o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Test.First <= o.Train.Last {
+		return nil, fmt.Errorf("days %s do not come after days %s", o.Test, o.Train)
+	}
 	report := newReport(o)
 	e := walk.estimator
 	var resolved []estimate.Resolved

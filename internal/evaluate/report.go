@@ -91,8 +91,14 @@ func (r *Report) score(t *told, wait float64) {
 	erlang := s.Erlang()
 	mean := [3]float64{erlang[0], s.Base(), erlang[2]}
 	for i, said := range [len(methods)][3]float64{
-		{t.window, t.window, t.window}, mean, erlang, {t.plain.Low, t.plain.Recommended, t.plain.High}, f.Raw,
-		r.alone(estimate.MethodLinear, t), r.alone(estimate.MethodTrees, t), {f.Low, f.Recommended, f.High},
+		{t.window, t.window, t.window},
+		mean,
+		erlang,
+		{t.plain.Low, t.plain.Recommended, t.plain.High},
+		f.Raw,
+		r.alone(estimate.MethodLinear, t),
+		r.alone(estimate.MethodTrees, t),
+		{f.Low, f.Recommended, f.High},
 	} {
 		r.cards[i].Add(s.Position, wait, said)
 	}

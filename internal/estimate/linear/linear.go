@@ -36,11 +36,13 @@ type Feature struct {
 }
 
 // Predict says the quantile for one row of features, in their order in the fit.
+// A row that is too short panics: that is a programmer's error.
 func (m *Model) Predict(x []float64) float64 {
 	y := m.Intercept
-	for i := range m.Features {
+	x = x[:len(m.Features)]
+	for i, v := range x {
 		f := &m.Features[i]
-		y += f.Slope * f.standard(x[i])
+		y += f.Slope * f.standard(v)
 	}
 	return y
 }
