@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -30,6 +31,7 @@ type explaining struct {
 	q    *queue
 	t    store.Token
 	now  int64
+	past bool // what is judged is a call, not now
 	out  dengxu.Explanation
 	said story
 }
@@ -84,6 +86,9 @@ func (e *Engine) explain(ctx context.Context, x *explaining) error {
 				return err
 			}
 		}
+		if say, ends := endings[x.t.State]; ends {
+			x.sayEnded(say)
+		}
 	}
 	if err := e.explainPassed(ctx, x); err != nil {
 		return err
@@ -107,7 +112,11 @@ func (e *Engine) look(ctx context.Context, ask store.ListAsk, doing string, each
 		if page.Next == 0 {
 			return true, nil
 		}
-		ask.After = page.Next
+		if ask.Newest {
+			ask.Before = page.Next
+		} else {
+			ask.After = page.Next
+		}
 	}
 	return false, nil
 }
@@ -144,6 +153,9 @@ func (x *explaining) sayWho() {
 	x.said.begin(sayJoined, x.out.Number, clock(t.JoinedAt), t.Group)
 	if t.Booked != 0 {
 		x.said.add(sayBooked, clock(t.Booked))
+		if x.joinedLate() {
+			x.said.add(sayJoinedLate)
+		}
 	}
 	if len(t.Rules) > 0 {
 		x.said.add(sayRules, list(t.Rules))
@@ -169,6 +181,29 @@ func (x *explaining) sayWho() {
 	if span := lastSpan(t, dengxu.VerbCheckIn, math.MaxInt64); span != nil && t.Booked != 0 && x.q.booking != nil && x.q.booking.isLate(t.Booked, span.To) {
 		x.said.add(sayLate, clock(span.To))
 	}
+}
+
+// joinedLate reports whether the token joined after the late window of its
+// appointment without having to check in.
+func (x *explaining) joinedLate() bool {
+	t := &x.t
+	began := t.State
+	if len(t.Spans) > 0 {
+		began = t.Spans[0].State
+	}
+	if x.q.booking == nil || began != dengxu.StateWaiting || !x.q.booking.isLate(t.Booked, t.JoinedAt) {
+		return false
+	}
+	return x.q.epoch() || cmp.Or(t.Origin, t.Place) == t.JoinedAt-t.HeadStart // the late window may be another one by now
+}
+
+// sayEnded says how the token left the line.
+func (x *explaining) sayEnded(say phrase) {
+	if say == sayMissed {
+		x.said.begin(say, clock(x.t.Since))
+		return
+	}
+	x.said.begin(say, clock(x.t.EndedAt), brackets(x.t.Reason))
 }
 
 // sayScheduled says why it cannot be called now.

@@ -17,6 +17,9 @@ func (x *explaining) explainBound() {
 		return
 	}
 	bound, words := x.bound()
+	if x.t.FirstCalled != 0 && x.t.State != dengxu.StateWaiting && x.t.State != dengxu.StateScheduled {
+		words = x.inPast(bound, words)
+	}
 	if len(words) == 0 {
 		return
 	}
@@ -27,6 +30,30 @@ func (x *explaining) explainBound() {
 	}
 	bound.Text = told.text()
 	x.out.Bound = &bound
+}
+
+// boundsWere are the bounds of a token that waits, said of one that was called.
+var boundsWere = map[phrase]phrase{
+	sayBoundNobody: sayBoundNobodyWas, sayBoundShare: sayBoundShareWas, sayBoundBefore: sayBoundBeforeWas,
+	sayBoundStrict: sayBoundStrictWas, sayBoundFirm: sayBoundFirmWas, sayBoundDay: sayBoundDayWas, sayBoundAllDay: sayBoundAllWas,
+}
+
+// inPast is what could happen to a token until its call. What began only after
+// it is left out.
+func (x *explaining) inPast(bound dengxu.Bound, words []said) (were []said) {
+	for _, w := range words {
+		switch {
+		case w.phrase == sayBoundFirm && bound.Firm.After(x.out.CalledAt):
+			continue
+		case w.phrase == sayBoundDay && bound.Before.After(x.out.CalledAt):
+			w = said{sayBoundAllDay, w.args[1:]}
+		}
+		if was, other := boundsWere[w.phrase]; other {
+			w.phrase = was
+		}
+		were = append(were, w)
+	}
+	return were
 }
 
 func (x *explaining) bound() (bound dengxu.Bound, words []said) {

@@ -17,7 +17,8 @@ func (e *Engine) explainPassed(ctx context.Context, x *explaining) error {
 	ask := store.ListAsk{
 		Partition: x.q.site.partition, Site: x.q.site.id, Queue: x.t.Queue, Gen: &x.t.Gen, After: x.t.Arrival,
 	}
-	waits := x.waits()
+	x.past = true
+	waits := waitsIn(&x.t, x.t.Queue)
 	var passes []pass
 	whole, err := e.look(ctx, ask, "list who came later", func(t *store.Token) {
 		if p, ok := x.passing(t, waits); ok {
@@ -51,14 +52,14 @@ type pass struct {
 	callNo uint64 // of its last call
 }
 
-// waits are the intervals in which the token could have been called, as far as
-// the record keeps them.
-func (x *explaining) waits() (waits []store.Span) {
-	spans := append(slices.Clone(x.t.Spans), store.Span{
-		State: x.t.State, Queue: x.t.Queue, From: x.t.Since, To: math.MaxInt64,
+// waitsIn are the intervals in which a token could have been called from a
+// queue, as far as the record keeps them.
+func waitsIn(t *store.Token, q dengxu.QueueID) (waits []store.Span) {
+	spans := append(slices.Clone(t.Spans), store.Span{
+		State: t.State, Queue: t.Queue, From: t.Since, To: math.MaxInt64,
 	})
 	for i, s := range spans {
-		if s.State != dengxu.StateWaiting || s.Queue != x.t.Queue {
+		if s.State != dengxu.StateWaiting || s.Queue != q {
 			continue
 		}
 		if i > 0 && spans[i-1].Verb == dengxu.VerbRequeue {

@@ -61,7 +61,11 @@ func (x *explaining) why(a, b *store.Token, moment int64) (string, said) {
 		case a.Lane.Class != b.Lane.Class:
 			return rivalClass, said{phrase: sayWhyClass}
 		}
-		return rivalShare, said{sayWhyShare, []any{a.Group, x.q.order.ShareOf(a.Lane.Group), b.Group, x.q.order.ShareOf(b.Lane.Group)}}
+		say := sayWhyShare
+		if x.past {
+			say = sayWhyShareWas
+		}
+		return rivalShare, said{say, []any{a.Group, x.q.order.ShareOf(a.Lane.Group), b.Group, x.q.order.ShareOf(b.Lane.Group)}}
 	case order.Epoch:
 		if a.JoinedAt > b.JoinedAt && a.Factor != b.Factor && a.Booked == 0 {
 			return rivalDay, said{sayWhyDay, []any{times(decimal(a.Factor)), clock(a.Place), clock(b.Place)}}
