@@ -8,8 +8,10 @@ import (
 // The solver stops when the gap between primal and dual is this share of the
 // sum of targets, and never does more than so many steps.
 const (
-	enough   = 1e-9
-	maxSteps = 100
+	enough = 1e-9
+	// nearEnough is the share with which an answer is still given.
+	nearEnough = 1e-5
+	maxSteps   = 100
 	// stay keeps an iterate this share of the way inside its bounds.
 	stay = 0.9995
 	// ridge is the share of the largest diagonal that keeps a matrix of equal
@@ -58,20 +60,21 @@ func (f *solver) solve() ([]float64, error) {
 	for _, y := range f.y {
 		total += math.Abs(y)
 	}
+	gap, b := math.Inf(1), make([]float64, f.p)
 	for range maxSteps {
-		if f.gap() < enough*total {
+		// Close to the end rounding may spoil a step: the best so far counts.
+		if now := math.Abs(f.gap()); now < gap {
+			gap = now
+			for k := range b {
+				b[k] = -f.v[k]
+			}
+		}
+		if gap < enough*total || f.step() != nil {
 			break
 		}
-		if err := f.step(); err != nil {
-			return nil, err
-		}
 	}
-	if gap := f.gap(); !(gap < 1e-4*total) {
+	if !(gap < nearEnough*total) {
 		return nil, errors.New("the line was not found")
-	}
-	b := make([]float64, f.p)
-	for k := range b {
-		b[k] = -f.v[k]
 	}
 	return b, nil
 }
