@@ -29,7 +29,7 @@ expect o1 rank=0
 expect o2 rank=4
 # Nobody owes anything yet: the oldest first. Then three of the members.
 expect line main o1 v1 v2 v3 o2 v4 v5 v6 o3
-expect explain o2 rank=4 ahead_next=A001,A004,A005,A006 ahead_next.1.why=share text.en~"by the shares, VIP 3 to ordinary 1, it was the turn of VIP"
+expect explain o2 rank=4 ahead_next=A001,A004,A005,A006 ahead_next.1.why=share text.en~"by the shares, VIP 3 to ordinary 1, it is the turn of VIP"
 together
   call 1
   call 2

@@ -47,12 +47,12 @@ call 4 → e2
 expect explain a1 passed_by.0.why=factor text.en~"A002 at 09:20:00 – its 14:00 at factor 0.5 count 28:00; here 20:00 at factor 1 count 20:00"
 expect explain a1 ahead_next=A003 ahead_next.0.why=head_start text.en~"with its head start of 10:00, its 24:00 at factor 1 count 24:00"
 expect explain s1 passed_by.0.why=rank text.zh-CN~"VIP（等级 0）先于 ordinary（等级 1）"
-expect explain r1 passed_by.0.why=share text.zh-CN~"按份额 VIP 2 比 ordinary 1，轮到 VIP"
+expect explain r1 passed_by.0.why=share text.zh-CN~"按份额 VIP 2 比 ordinary 1，当时轮到 VIP"
 expect explain e1 passed_by.0.why=day text.en~"its time of day counts 0.5 times, so its place, 04:33:00, is before 09:00:00"
 # From the other side: what its call compared.
 expect explain a2 compared=A002,A003 compared.0.called=true compared.0.counts_seconds=1680 compared.1.counts_seconds=1440
 expect explain s2 compared=S002,S001 text.en~"S002 rank 0, 14:00; S001 rank 1, 20:00"
-expect explain r2 text.en~"R003 of VIP, share 2, 14:00; R002 of ordinary, share 1, 20:00"
+expect explain r2 text.en~"R003 of VIP, share 2; R002 of ordinary, share 1; what the groups owed by their shares decided"
 # By hand is by hand, and everybody can see who did it and why.
 at 09:21
 join s3 queue=strict → S003
