@@ -10,7 +10,8 @@ local function rank_of(ask, line, place_, seq, now)
     ask.line = line
     local all = whole[line]
     found = all and only(all, sight(ask.classes, ask.bound, ask.class)) or rivals(ask, ask.class)
-    for i = 1, #found do opened[found[i].prefix] = true end
+    -- Of those found earlier, some may have emptied.
+    for i = 1, all and 0 or #found do opened[found[i].prefix] = true end
     walks[ask] = found
   end
   return rank(now, ask, ask.class, ask.k, place_, seq, found)
