@@ -13,6 +13,8 @@ import (
 func (g *generator) batch() store.Batch {
 	b := store.Batch{Site: site}
 	switch n := g.rnd.IntN(100); {
+	case n < 20:
+		return g.plainJoin()
 	case n < 35:
 		for range 1 + g.rnd.IntN(3) {
 			b.Tokens = append(b.Tokens, g.join())
@@ -224,4 +226,54 @@ func (g *generator) doc() store.DocWrite {
 	}
 	w.Delete = w.Expect > 0 && g.chance(20)
 	return w
+}
+
+// plainJoin makes a join as nearly all are: of one token that waits, with what
+// all joins of its queue expect. Some are of somebody who is in line, of an id
+// that exists, or a repeat.
+func (g *generator) plainJoin() store.Batch {
+	if len(g.ops) > 0 && g.chance(15) {
+		return one(g, g.ops[max(0, len(g.ops)-4):])
+	}
+	g.made++
+	id := dengxu.TokenID(fmt.Sprint("t", g.made))
+	if len(g.ids) > 0 && g.chance(5) {
+		id = one(g, g.ids[max(0, len(g.ids)-6):])
+	}
+	t := fresh(id)
+	t.Queue, t.Class = one(g, someQueues), ""
+	t.Lane = g.lane(t.Queue, t.Class)
+	t.Group, t.Factor, t.Due = t.Lane.Group, int32(t.Lane.K)*50, store.Now+60_000
+	line, joins := t.Line(), store.TallyKey{Name: store.JoinsTally(t.Queue), Day: today}
+	b := store.Batch{Site: site}
+	b.Expect = append(b.Expect, store.Before{At: (g.now/3_600_000 + 2) * 3_600_000})
+	if g.chance(70) {
+		t.Business, t.Unique = one(g, someHolders), g.chance(80)
+		mark := store.MarkKey{Queue: t.Queue, Business: t.Business}
+		b.Expect = append(b.Expect,
+			store.HolderFree{Holder: store.HolderKey{Line: line, Business: t.Business}}, store.MarkOlder{MarkKey: mark, At: store.Now - 1_000},
+		)
+	}
+	key := store.DocKey{Kind: store.DocQueue, ID: fmt.Sprint(g.rnd.IntN(2))}
+	version := g.docs[key]
+	if version > 0 && g.chance(20) {
+		version-- // the settings have changed since they were read
+	}
+	b.Expect = append(b.Expect,
+		store.DocAt{Key: key, Version: version},
+		store.CountBelow{Line: line, States: []dengxu.State{dengxu.StateWaiting, dengxu.StateScheduled}, Max: 30},
+		store.TallyBelow{Key: joins, Max: 60},
+		store.LaneOpen{Line: line, Lane: t.Lane, Max: 3},
+	)
+	b.Tokens = []store.TokenWrite{{Token: t, Series: &store.Series{Name: "plain", Day: today, First: 1, Last: 300, At: "refuse"}}}
+	b.Tallies = []store.TallyAdd{{Key: joins, N: 1}}
+	b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
+	if g.chance(80) {
+		b.Ranks = []store.RankOf{{Token: 1, Ordering: g.ordering(t.Queue), Classes: g.competing()}}
+	}
+	if g.chance(40) {
+		b.Op = store.Op{Scope: "key-1", Key: fmt.Sprint("op-", g.made), Hash: [16]byte{byte(g.made)}, Keep: 60_000, Note: "join"}
+		g.ops = append(g.ops, b)
+	}
+	return b
 }
