@@ -1,6 +1,10 @@
 package estimate
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dengxu/dengxu/internal/order"
+)
 
 // What a history keeps. Fewer services than a hundred make rates that cost 3 to
 // 11 % of accuracy; a counter's own are forgotten slowly, and stand beside
@@ -11,8 +15,12 @@ const (
 	speedServices  = 20
 	forget         = 0.99
 	ownBeside      = 20
+	// forgetPatience looks back on some 500 who waited: giving up is rare.
+	forgetPatience = 0.998
 	// minPriorServices is how many services replace the prior altogether.
 	minPriorServices = 20
+	// maxLanes is how many lanes a queue has at most, and those of counters.
+	maxLanes = 64
 )
 
 // History is what a queue has seen: services, calls and arrivals. It is carried
@@ -24,6 +32,10 @@ type History struct {
 	Waits    []float64        `json:"waits"` // seconds, of those who had to wait, the oldest first
 	Calls    Tally            `json:"calls"`
 	Joins    Tally            `json:"joins"`
+	Lanes    []Arrivals       `json:"lanes"`
+	// Patience is what waiting came to: Seconds of it, and in Weight how many
+	// gave up meanwhile.
+	Patience Usual `json:"patience"`
 	// LastEnd is when a service last ended; 0 for never.
 	LastEnd int64 `json:"last_end"`
 }
@@ -34,8 +46,47 @@ type Usual struct {
 	Weight  float64 `json:"weight"` // services, as far as they are remembered
 }
 
-// Joined tells that somebody joined. Moments do not run backwards.
-func (h *History) Joined(at int64) { h.Joins.Add(at) }
+// Joined tells that somebody joined a lane, with a head start in ms. Moments do
+// not run backwards.
+func (h *History) Joined(at int64, lane order.Lane, headStart int64) {
+	h.Joins.Add(at)
+	i := slices.IndexFunc(h.Lanes, func(l Arrivals) bool { return l.Lane == lane })
+	if i < 0 {
+		if len(h.Lanes) >= maxLanes {
+			h.Lanes = slices.DeleteFunc(h.Lanes, func(l Arrivals) bool { return l.Joins.Within(at, flowSeconds) == 0 })
+		}
+		i = len(h.Lanes)
+		h.Lanes = append(h.Lanes, Arrivals{Lane: lane})
+	}
+	a := &h.Lanes[i]
+	a.Joins.Add(at)
+	a.HeadStart = Usual{Seconds: a.HeadStart.Seconds*forget + float64(headStart)/1000, Weight: a.HeadStart.Weight*forget + 1}
+}
+
+// Arrivals are those into one lane.
+type Arrivals struct {
+	Lane      order.Lane `json:"lane"`
+	Joins     Tally      `json:"joins"`
+	HeadStart Usual      `json:"head_start"` // seconds, and how many had one or none
+}
+
+// flowSeconds is how far back one looks for who will come.
+const flowSeconds = 1800
+
+// Flows are who will come, if it goes on as in the last half hour.
+func (h *History) Flows(now int64) []Flow {
+	var flows []Flow
+	for i := range h.Lanes {
+		a := &h.Lanes[i]
+		if n := a.Joins.Within(now, flowSeconds); n > 0 {
+			flows = append(flows, Flow{
+				Lane: a.Lane, PerSecond: float64(n) / flowSeconds,
+				HeadStart: int64(1000 * a.HeadStart.Seconds / a.HeadStart.Weight),
+			})
+		}
+	}
+	return flows
+}
 
 // Called tells that somebody was called first after waiting so many seconds; 0
 // for one who did not have to wait, which is not counted among the waits: they
@@ -44,7 +95,26 @@ func (h *History) Called(at int64, waited float64) {
 	h.Calls.Add(at)
 	if waited > 0 {
 		h.Waits = keep(h.Waits, waited, recentWaits)
+		h.waited(waited, 0)
 	}
+}
+
+// GaveUp tells that somebody left the line unserved after waiting so many
+// seconds.
+func (h *History) GaveUp(waited float64) { h.waited(waited, 1) }
+
+func (h *History) waited(seconds, gaveUp float64) {
+	p := &h.Patience
+	p.Seconds, p.Weight = p.Seconds*forgetPatience+seconds, p.Weight*forgetPatience+gaveUp
+}
+
+// GiveUpPerSecond is how many of one who waits give up in a second, as it was
+// lately; 0 while nobody has waited.
+func (h *History) GiveUpPerSecond() float64 {
+	if h.Patience.Seconds <= 0 {
+		return 0
+	}
+	return h.Patience.Weight / h.Patience.Seconds
 }
 
 // Served tells that a service ended at a counter; "" when it is not known at

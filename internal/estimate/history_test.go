@@ -94,7 +94,7 @@ func TestAHistorySurvivesJSON(t *testing.T) {
 	t.Parallel()
 	e := &Estimator{}
 	for i := range int64(150) {
-		e.History.Joined(i * 7000)
+		e.History.Joined(i*7000, lane("", 20), 0)
 		e.History.Called(i*7000, float64(i%3)*40)
 		e.History.Served(i*7000+500, "a", float64(60+i))
 	}
@@ -129,5 +129,44 @@ func TestAHistorySurvivesJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff(first.Sample, sample, same); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWhoWillComeAndWhoGivesUp(t *testing.T) {
+	t.Parallel()
+	var h History
+	if h.GiveUpPerSecond() != 0 || h.Flows(0) != nil {
+		t.Error("nobody came, and somebody will")
+	}
+	vip, ordinary := lane("VIP", 10), lane("ordinary", 20)
+	const start = int64(1_000_000_000)
+	for i := range int64(60) {
+		h.Joined(start+i*10_000, ordinary, 0)
+		if i%3 == 0 {
+			h.Joined(start+i*10_000, vip, 90_000)
+		}
+	}
+	want := []Flow{{Lane: ordinary, PerSecond: 60.0 / 1800}, {Lane: vip, PerSecond: 20.0 / 1800, HeadStart: 90_000}}
+	if diff := cmp.Diff(want, h.Flows(start+600_000)); diff != "" {
+		t.Error(diff)
+	}
+	if flows := h.Flows(start + 3_600_000); flows != nil {
+		t.Errorf("half an hour later: %v", flows)
+	}
+	// Lanes that were used once do not stay for ever.
+	for i := range 200 {
+		h.Joined(start+3_600_000+int64(i)*60_000, lane("", i), 0)
+	}
+	if len(h.Lanes) > maxLanes {
+		t.Errorf("%d lanes", len(h.Lanes))
+	}
+
+	for range 3 {
+		h.Called(start, 100)
+		h.GaveUp(100)
+	}
+	h.Called(start, 0) // did not wait
+	if got := h.GiveUpPerSecond(); math.Abs(got-1.0/200) > 1e-4 {
+		t.Errorf("%g in a second", got)
 	}
 }

@@ -35,7 +35,7 @@ func (w *week) hall(seed uint64, counters, people int, load, mean float64, keep 
 	}
 	h.joins = func(now int64, line lanes, me order.Member, desks []Counter) {
 		now += shift
-		w.History.Joined(now)
+		w.History.Joined(now, me.Lane, 0)
 		if !keep(line.len()) {
 			return
 		}

@@ -16,6 +16,9 @@ type Line struct {
 	Order order.Line
 	Flows []Flow
 	Crews []Crew
+	// GiveUp is how many of one who waits give up in a second:
+	// History.GiveUpPerSecond. Those ahead who do need not be waited for.
+	GiveUp float64
 	// DayStart is from where places are scaled (epoch).
 	DayStart int64
 }
@@ -221,19 +224,33 @@ func (r *roll) far() Place {
 // solve finds the wait that is due seconds and the services of those who
 // overtake meanwhile. It never ends below from.
 func (r *roll) solve(due, from float64) float64 {
-	wait := max(due, from)
+	wait := max(r.thinned(due*r.rate), from)
 	for range maxSolved {
 		more := 0.0
 		for i := range r.flows {
 			more += r.overtaking(&r.flows[i], wait)
 		}
-		next := max(from, due+more/r.rate)
+		next := max(from, r.thinned(due*r.rate+more))
 		if next-wait < 1e-6*next && wait-next < 1e-6*next {
 			return next
 		}
 		wait = next
 	}
 	return wait
+}
+
+// thinned is how long services take when of those who are waited for some give
+// up: Σ 1/(rate + i·GiveUp) over all but the own (Ibrahim and Whitt, M&SOM 11(3),
+// 2009).
+func (r *roll) thinned(services float64) float64 {
+	if r.GiveUp <= 0 {
+		return services / r.rate
+	}
+	sum, i := 0.0, 0.0
+	for ; i+1 <= services; i++ {
+		sum += 1 / (r.rate + i*r.GiveUp)
+	}
+	return sum + (services-i)/(r.rate+i*r.GiveUp)
 }
 
 // overtaking is how many of a flow come and pass me in the next wait seconds.

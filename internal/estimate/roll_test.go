@@ -243,3 +243,20 @@ func TestRollDeepInALine(t *testing.T) {
 		t.Errorf("%+v after %+v: %g s a head", far, near, perHead)
 	}
 }
+
+func TestRollOfThoseWhoGiveUp(t *testing.T) {
+	t.Parallel()
+	all := lineOf(member(lane("", 20), 1, 1), member(lane("", 20), 2, 2))
+	l := Line{Now: 1000, Order: order.Line{Index: all}, Crews: []Crew{{PerSecond: 0.1}}, GiveUp: 0.01}
+	p, ok := l.Place(member(lane("", 20), 1000, 9))
+	if want := 1/0.1 + 1/0.11 + 1/0.12; !ok || math.Abs(p.Seconds-want) > 1e-9 || math.Abs(p.Services-want*0.1) > 1e-9 || p.Ahead != 2 {
+		t.Errorf("%+v, want %g s", p, want)
+	}
+	l.Order.Rule = order.Rule{Discipline: order.Ratio}
+	if q, _ := l.Place(member(lane("", 20), 1000, 9)); q != p {
+		t.Errorf("ratio: %+v, want %+v", q, p)
+	}
+	if p, _ := l.Place(member(lane("", 20), 1, 1)); p.Seconds != 10 {
+		t.Errorf("nobody ahead could give up: %+v", p)
+	}
+}

@@ -13,13 +13,13 @@ func (r *roll) ratio() Place {
 	}
 	rank := order.Rank(r.Now, r.me, line)
 	turns := r.turns()
-	wait := float64(rank+1) / r.rate
+	wait := r.thinned(float64(rank + 1))
 	for range maxSolved {
 		services := float64(rank + 1)
 		for group, left := range turns {
 			services += min(left, wait*r.flow(group))
 		}
-		wait = services / r.rate
+		wait = r.thinned(services)
 	}
 	return Place{Services: wait * r.rate, Ahead: rank, Seconds: wait}
 }

@@ -103,6 +103,7 @@ func (w *walk) end(row int, r *recording.Row, at int64) {
 func (w *walk) leave(row int, r *recording.Row, at int64) {
 	delete(w.line, row)
 	if !r.Served {
+		w.estimator.History.GaveUp(float64(r.Leave - r.Join))
 		return
 	}
 	if !w.short[row] {
@@ -134,7 +135,7 @@ func (w *walk) join(row int, r *recording.Row, at int64) {
 			w.told[row] = t
 		}
 	}
-	w.estimator.History.Joined(at)
+	w.estimator.History.Joined(at, me.Lane, at-me.Key.Place)
 	if r.Leave > r.Join {
 		w.line[row] = me
 	}
@@ -162,7 +163,10 @@ func (w *walk) forecast(me order.Member, r *recording.Row, at int64) *told {
 	for row := range w.line {
 		joined = min(joined, w.day.midnight+int64(w.day.Rows[row].Join)*1000)
 	}
-	line := estimate.Line{Now: at, Order: order.Line{Index: w.index()}, Crews: []estimate.Crew{{PerSecond: rate}}}
+	line := estimate.Line{
+		Now: at, Order: order.Line{Index: w.index()}, Crews: []estimate.Crew{{PerSecond: rate}},
+		Flows: w.estimator.History.Flows(at), GiveUp: w.estimator.History.GiveUpPerSecond(),
+	}
 	place, _ := line.Place(me)
 	state := estimate.State{
 		Now: at, Hour: float64(at-w.day.midnight) / 3_600_000, Weekday: w.day.weekday,
