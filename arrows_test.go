@@ -112,8 +112,8 @@ var arrows = []arrow{
 // which know nothing of the project. Their tests may use each other, and
 // nothing of what stands on them.
 func belowEngine(pkg string) bool {
-	return pkg == "." || pkg == "internal/order" || pkg == "internal/rule" || pkg == "internal/estimate" ||
-		pkg == "internal/redistest" ||
+	return pkg == "." || pkg == "internal/order" || pkg == "internal/rule" || pkg == "internal/redistest" ||
+		pkg == "internal/estimate" || strings.HasPrefix(pkg, "internal/estimate/") ||
 		pkg == "internal/store" || strings.HasPrefix(pkg, "internal/store/")
 }
 

@@ -105,6 +105,7 @@ func TestALongerLineThanEverSeen(t *testing.T) {
 	if all.N < 300 {
 		t.Fatalf("only %d had 20 ahead", all.N)
 	}
+	t.Logf("n %d: WAPE %.3f, P90 covers %.3f", all.N, all.WAPE(), all.Coverage()[2])
 	if wape, cov := all.WAPE(), all.Coverage()[2]; wape > 0.20 || cov < 0.85 {
 		t.Errorf("n %d: WAPE %.3f, want at most 0.20; coverage of P90 %.3f, want at least 0.85", all.N, wape, cov)
 	}
@@ -117,6 +118,7 @@ func TestServicesTwiceAsSlow(t *testing.T) {
 		w.hall(200+seed, 4, 1200, 0.9, 360, upTo(15), true)
 	}
 	all := w.score.All()
+	t.Logf("n %d: WAPE %.3f, P90 covers %.3f", all.N, all.WAPE(), all.Coverage()[2])
 	if wape, cov := all.WAPE(), all.Coverage()[2]; wape > 0.40 || cov < 0.85 {
 		t.Errorf("n %d: WAPE %.3f, coverage of P90 %.3f", all.N, wape, cov)
 	}
