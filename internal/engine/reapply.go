@@ -145,13 +145,19 @@ func (q *queue) judgedAnew(t *store.Token) store.Token {
 }
 
 // classAnew is the class that a rule gives, else the one that a join with the
-// class asked would get, else the one that the token has.
+// class asked would get, else the one that the token has. A class that is gone
+// becomes that of a join that asks for none: nobody may serve it any more.
 func (q *queue) classAnew(t *store.Token, asked, given string) string {
 	if _, declared := q.set.Classes[given]; declared {
 		return given
 	}
 	if class, err := q.classOf(asked); err == nil {
 		return class
+	}
+	if _, declared := q.set.Classes[t.Class]; !declared {
+		if class, err := q.classOf(""); err == nil {
+			return class
+		}
 	}
 	return t.Class
 }

@@ -254,6 +254,38 @@ func TestReapplyByGroup(t *testing.T) {
 	}
 }
 
+// TestReapplyOfALostClass: who waits in a class that the queue has no more gets
+// the one that a join gets which names none, for counters may serve no other.
+func TestReapplyOfALostClass(t *testing.T) {
+	t.Parallel()
+	for _, ordering := range []string{"aging", "strict", "ratio"} {
+		r := newRig(t)
+		r.site("hall", `{"time_zone":"UTC"}`)
+		set := `{"site":"hall","ordering":"` + ordering + `","default_class":"a","classes":{"a":{}`
+		r.queue("main", set+`,"b":{},"c":{}}}`)
+		r.counter("1", `{"site":"hall","queues":[{"id":"main","classes":["a"]}]}`)
+		lost := r.join("main", dengxu.JoinRequest{Class: "b"}).ID
+		kept := r.join("main", dengxu.JoinRequest{Class: "c"}).ID
+		r.queue("main", set+`,"c":{}}}`)
+		r.reapplied("main", 2, 1)
+		r.reapplied("main", 2, 0)
+		if got := r.call("1"); got == nil || got.ID != lost || got.Class != "a" {
+			t.Errorf("%s: counter 1 serves class a and called %v", ordering, got)
+		}
+		if got := r.shown(kept); got.class != "c" {
+			t.Errorf("%s: class c is still there, and who waits in it is %+v", ordering, got)
+		}
+		for _, counter := range []string{"1", "2"} {
+			r.counter(counter, `{"site":"hall","queues":["main"]}`)
+		}
+		r.queue("main", `{"site":"hall","ordering":"`+ordering+`"}`)
+		r.reapplied("main", 1, 1)
+		if got := r.call("2"); got == nil || got.ID != kept || got.Class != "" {
+			t.Errorf("%s: in a queue without classes counter 2 called %v", ordering, got)
+		}
+	}
+}
+
 func TestRulesAreTested(t *testing.T) {
 	t.Parallel()
 	r := ruled(t, "")
