@@ -275,7 +275,7 @@ func TestReapplyOfALostClass(t *testing.T) {
 		if got := r.shown(kept); got.class != "c" {
 			t.Errorf("%s: class c is still there, and who waits in it is %+v", ordering, got)
 		}
-		for _, counter := range []string{"1", "2"} {
+		for _, counter := range []dengxu.CounterID{"1", "2"} {
 			r.counter(counter, `{"site":"hall","queues":["main"]}`)
 		}
 		r.queue("main", `{"site":"hall","ordering":"`+ordering+`"}`)
