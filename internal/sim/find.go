@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -92,6 +93,7 @@ func (a *Aim) of(l *Line) float64 {
 
 // Try is one try of a search.
 type Try struct {
+	Aim      string  `json:"aim"`
 	Policy   string  `json:"policy"`
 	Counters int     `json:"counters"`
 	Value    float64 `json:"value"` // seconds, or a share; -1 = without end
@@ -104,7 +106,10 @@ type Try struct {
 func (t Try) String() string {
 	value := "without end"
 	if t.Value >= 0 {
-		value = fmt.Sprintf("%.4g", t.Value)
+		value = fmt.Sprintf("%.1f s", t.Value)
+	}
+	if strings.HasPrefix(t.Aim, "gave_up") {
+		value = percent(t.Value)
 	}
 	kept := "too few"
 	if t.Kept {
@@ -219,7 +224,7 @@ func (f *finder) try(ctx context.Context, n int) (bool, error) {
 		return false, err
 	}
 	all := p.Lines[len(p.Lines)-1]
-	t := Try{Policy: p.Name, Counters: n, Value: value, GaveUp: all.GaveUp, LeftOver: all.LeftOver, Kept: value < f.limit}
+	t := Try{Aim: f.text, Policy: p.Name, Counters: n, Value: value, GaveUp: all.GaveUp, LeftOver: all.LeftOver, Kept: value < f.limit}
 	if math.IsInf(value, 1) {
 		t.Value = -1
 	}

@@ -2,10 +2,8 @@ package sim
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -116,51 +114,6 @@ func (s *Scenario) allDesks() []desk {
 	return all
 }
 
-// record reads the recording: its dates are the runs, its priorities the
-// streams.
-func (p *plan) record() error {
-	rec := p.Recording
-	days, err := rec.read(p.folder)
-	if err != nil {
-		return err
-	}
-	queue := slices.Sorted(maps.Keys(p.Queues))[0]
-	for priority := range 3 {
-		group := cmp.Or(rec.Groups[fmt.Sprint(priority)], dengxu.GroupOrdinary)
-		p.streams = append(p.streams, Stream{Queue: queue, Group: group})
-		p.lineOf = append(p.lineOf, p.line(lineName{Queue: queue, Group: group}))
-	}
-	for _, day := range days {
-		p.runs = append(p.runs, runName{Date: day.Date})
-		p.recorded = append(p.recorded, day)
-	}
-	return nil
-}
-
-func (rec *Recording) read(folder string) (days []recording.Day, err error) {
-	path := inFolder(folder, rec.CSV)
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if days, err = recording.ReadAll(file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(rec.Dates) == 0 {
-		return days, nil
-	}
-	var some []recording.Day
-	for _, date := range rec.Dates {
-		i := slices.IndexFunc(days, func(d recording.Day) bool { return d.Date == date })
-		if i < 0 {
-			return nil, fmt.Errorf("%s: there are no rows of %s", path, date)
-		}
-		some = append(some, days[i])
-	}
-	return some, nil
-}
-
 // people are those who come in a run.
 func (p *plan) people(run int) []person {
 	if p.recorded == nil {
@@ -175,25 +128,6 @@ func (p *plan) people(run int) []person {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b person) int { return cmp.Compare(a.at, b.at) })
-	return all
-}
-
-// slot is a moment at which somebody is called in a recording, and when that
-// service ended.
-type slot struct{ at, until int64 }
-
-// slots are the call slots of a run, in order.
-func (p *plan) slots(run int) []slot {
-	if p.recorded == nil {
-		return nil
-	}
-	var all []slot
-	for _, r := range p.recorded[run].Rows {
-		if r.Served {
-			all = append(all, slot{int64(r.Start) * 1000, int64(r.End) * 1000})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b slot) int { return cmp.Compare(a.at, b.at) })
 	return all
 }
 

@@ -71,32 +71,41 @@ type Wait struct {
 	Longest       float64 `json:"longest_seconds"`
 }
 
-// report sums up the measures, by policy and run.
+// report sums up the measures, by policy and run. What was recorded comes first.
 func (p *plan) report(results [][]*measures) *Report {
 	out := &Report{Name: p.Name, Runs: p.runs}
+	if p.recorded != nil {
+		var days []*measures
+		for run := range p.runs {
+			days = append(days, p.asRecorded(run))
+		}
+		out.Policies = append(out.Policies, p.policyReport(policyRecorded, days))
+	}
 	for i, runs := range results {
-		pr := PolicyReport{Name: p.Policies[i].Name, Warnings: runs[0].warnings}
-		for n, name := range p.lines {
-			l := sumUp(runs, []int{n}, p.days == 0)
-			l.Queue, l.Class, l.Group = string(name.Queue), name.Class, name.Group
-			pr.Lines = append(pr.Lines, l)
-		}
-		every := make([]int, len(p.lines))
-		for n := range every {
-			every[n] = n
-		}
-		all := sumUp(runs, every, p.days == 0)
-		all.All = true
-		pr.Lines = append(pr.Lines, all)
-		var busy, open int64
-		for _, m := range runs {
-			busy, open = busy+m.busyMS, open+m.openMS
-		}
-		if open > 0 {
-			pr.Utilisation = float64(busy) / float64(open)
-		}
-		pr.Length = p.length(runs)
-		out.Policies = append(out.Policies, pr)
+		out.Policies = append(out.Policies, p.policyReport(p.Policies[i].Name, runs))
+	}
+	return out
+}
+
+// policyReport sums up the runs of one policy.
+func (p *plan) policyReport(name string, runs []*measures) PolicyReport {
+	out := PolicyReport{Name: name, Length: p.length(runs), Warnings: runs[0].warnings}
+	every := make([]int, len(p.lines))
+	for n, who := range p.lines {
+		every[n] = n
+		l := sumUp(runs, []int{n}, p.days == 0)
+		l.Queue, l.Class, l.Group = string(who.Queue), who.Class, who.Group
+		out.Lines = append(out.Lines, l)
+	}
+	all := sumUp(runs, every, p.days == 0)
+	all.All = true
+	out.Lines = append(out.Lines, all)
+	var busy, open int64
+	for _, m := range runs {
+		busy, open = busy+m.busyMS, open+m.openMS
+	}
+	if open > 0 {
+		out.Utilisation = float64(busy) / float64(open)
 	}
 	return out
 }

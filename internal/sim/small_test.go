@@ -246,7 +246,11 @@ func TestARecordingIsPlayedSlotBySlot(t *testing.T) {
 		{Waits: []float64{0, 5, 8, 9, 35}, Served: 5, GaveUp: 2},
 		{Waits: []float64{2, 40}, Served: 2},
 	}
-	want := map[string][]came{"fifo": fifo, "head start 90 s": {
+	want := map[string][]came{"fifo": fifo, "as recorded": {
+		// Who came at 161 and gave up at 300 saw those of 162, 163 and 210 go.
+		{Waits: []float64{0, 5, 8, 9, 35}, Served: 5, GaveUp: 2, Passed: 1. / 7, Most: 3, By: 49},
+		{Waits: []float64{2, 40}, Served: 2},
+	}, "head start 90 s": {
 		{Waits: []float64{0, 5, 8, 9, 45}, Served: 5, GaveUp: 2, Passed: 1. / 7, Most: 1, By: 5},
 		{Waits: []float64{2, 30}, Served: 2},
 	}, "factor 0.5": {
