@@ -265,7 +265,7 @@ func TestQueueLengthAgainstSimulation(t *testing.T) {
 			off, deviation = off+s.base-w, deviation+math.Abs(s.base-w)
 			windowOff, windowDeviation = windowOff+s.window-w, windowDeviation+math.Abs(s.window-w)
 		}
-		h.run(11, 400_000)
+		h.run(11, 150_000)
 		near := func(name string, got, want, tolerance float64) {
 			if math.Abs(got-want) > tolerance {
 				t.Errorf("c %d, %s: %.3f, want %.3f", row.c, name, got, want)

@@ -74,21 +74,33 @@ type hall struct {
 	service  func(*rand.Rand) float64 // seconds
 	// joins is asked for everyone who has to wait, before they stand in line;
 	// called tells how long the wait was, in seconds; served how long a service.
-	joins  func(now int64, line lanes, me order.Member, counters []Counter)
+	joins func(now int64, line lanes, me order.Member, counters []Counter)
+	// atOnce tells of those who do not have to wait.
+	atOnce func(now int64, me order.Member)
 	called func(now int64, me order.Member, wait float64)
 	served func(now int64, counter int, seconds float64)
 
+	// day, when it is given, says by how much more come at a second of the
+	// simulation, and how many of the counters are open.
+	day func(at float64) (factor float64, open int)
+	// patience, when it is given, is after how many seconds people give up;
+	// gaveUp tells it.
+	patience func(*rand.Rand) float64
+	gaveUp   func(now int64, wait float64)
+
 	random  *rand.Rand
+	open    int
 	line    lanes
 	joined  map[uint64]int64
 	desks   []Counter
 	running services
 }
 
-// service is one that runs at a desk.
+// service is one that runs at a desk, or the end of somebody's patience.
 type service struct {
 	ends, seconds float64
 	desk          int
+	who           order.Member // whose patience ends; of no seq for a service
 }
 
 // services is a heap of them, the next to end first.
@@ -118,7 +130,11 @@ func (h *hall) run(seed uint64, people int) {
 	}
 	now := 1e6
 	for seq := range people {
-		now += h.random.ExpFloat64() / load
+		factor := 1.0
+		if h.open = h.counters; h.day != nil {
+			factor, h.open = h.day(now)
+		}
+		now += h.random.ExpFloat64() / (load * factor)
 		for len(h.running) > 0 && h.running[0].ends <= now {
 			h.end()
 		}
@@ -139,17 +155,46 @@ func (h *hall) flow(load float64) Flow {
 func (h *hall) join(now float64, seq uint64, f Flow) {
 	ms := int64(math.Round(now * 1000))
 	me := order.Member{Lane: f.Lane, Key: order.Key{Place: ms - f.HeadStart, Seq: seq}}
-	for i := range h.desks {
-		if !h.desks[i].Busy {
-			h.start(i, now)
-			return
+	if i := h.free(); i >= 0 && len(h.line) == 0 {
+		if h.atOnce != nil {
+			h.atOnce(ms, me)
 		}
+		h.start(i, now)
+		return
 	}
 	if h.joins != nil {
-		h.joins(ms, h.line, me, h.desks)
+		h.joins(ms, h.line, me, h.staffed())
 	}
 	h.joined[seq] = ms
 	h.line.add(me)
+	if h.patience != nil {
+		heap.Push(&h.running, service{ends: now + h.patience(h.random), who: me})
+	}
+	h.fill(now)
+}
+
+// free is a desk that is open and idle, or -1.
+func (h *hall) free() int {
+	return slices.IndexFunc(h.desks[:h.open], func(c Counter) bool { return !c.Busy })
+}
+
+// staffed are the desks that are open.
+func (h *hall) staffed() []Counter { return h.desks[:h.open] }
+
+// fill lets open desks call.
+func (h *hall) fill(now float64) {
+	ms := int64(math.Round(now * 1000))
+	for i := h.free(); i >= 0; i = h.free() {
+		m, ok := h.line.take(ms, h.rule)
+		if !ok {
+			return
+		}
+		if h.called != nil {
+			h.called(ms, m, float64(ms-h.joined[m.Key.Seq])/1000)
+		}
+		delete(h.joined, m.Key.Seq)
+		h.start(i, now)
+	}
 }
 
 func (h *hall) start(desk int, now float64) {
@@ -161,16 +206,29 @@ func (h *hall) start(desk int, now float64) {
 func (h *hall) end() {
 	s := heap.Pop(&h.running).(service)
 	ms := int64(math.Round(s.ends * 1000))
+	if s.who.Key.Seq > 0 {
+		h.giveUp(ms, s.who)
+		return
+	}
 	h.desks[s.desk].Busy = false
 	if h.served != nil {
 		h.served(ms, s.desk, s.seconds)
 	}
-	if m, ok := h.line.take(ms, h.rule); ok {
-		if h.called != nil {
-			h.called(ms, m, float64(ms-h.joined[m.Key.Seq])/1000)
-		}
-		delete(h.joined, m.Key.Seq)
-		h.start(s.desk, s.ends)
+	h.fill(s.ends)
+}
+
+func (h *hall) giveUp(ms int64, who order.Member) {
+	joined, waits := h.joined[who.Key.Seq]
+	if !waits {
+		return
+	}
+	at := h.line.Below(who.Lane, who.Key)
+	if h.line[who.Lane] = slices.Delete(h.line[who.Lane], at, at+1); len(h.line[who.Lane]) == 0 {
+		delete(h.line, who.Lane)
+	}
+	delete(h.joined, who.Key.Seq)
+	if h.gaveUp != nil {
+		h.gaveUp(ms, float64(ms-joined)/1000)
 	}
 }
 

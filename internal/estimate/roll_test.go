@@ -56,7 +56,7 @@ func TestRollAgainstSimulation(t *testing.T) {
 					n[me.Lane.Group]++
 				}
 			}
-			h.run(5, 120_000)
+			h.run(5, 60_000)
 			for group := range n {
 				if bias := off[group] / n[group]; math.Abs(bias) > 0.15 {
 					t.Errorf("class %s: %.3f services of %g people", group, bias, n[group])
