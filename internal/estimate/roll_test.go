@@ -56,7 +56,7 @@ func TestRollAgainstSimulation(t *testing.T) {
 					n[me.Lane.Group]++
 				}
 			}
-			h.run(5, 60_000)
+			h.run(5, 30_000)
 			for group := range n {
 				if bias := off[group] / n[group]; math.Abs(bias) > 0.15 {
 					t.Errorf("class %s: %.3f services of %g people", group, bias, n[group])
@@ -258,5 +258,18 @@ func TestRollOfThoseWhoGiveUp(t *testing.T) {
 	}
 	if p, _ := l.Place(member(lane("", 20), 1, 1)); p.Seconds != 10 {
 		t.Errorf("nobody ahead could give up: %+v", p)
+	}
+}
+
+func TestRollUnderMoreThanCanBeServed(t *testing.T) {
+	t.Parallel()
+	// Ten in a second come and pass, of whom a tenth can be served.
+	groups := []order.Group{{Name: "first", Rank: 1}, {Name: "last", Rank: 2}}
+	l := Line{
+		Order: order.Line{Rule: order.Rule{Discipline: order.Strict, Escalate: 1 << 40, Groups: groups}, Index: lanes{}},
+		Flows: []Flow{{Lane: lane("first", 0), PerSecond: 10}}, Crews: []Crew{{PerSecond: 1}},
+	}
+	if p, ok := l.Place(member(lane("last", 0), 0, 1)); !ok || p.Services < 15 || p.Services > 20 {
+		t.Errorf("%+v, want at most 20 services", p)
 	}
 }
