@@ -8,7 +8,7 @@ local ready = {[LINES] = {}, [DUE] = {}, [BUCKETS] = {}}
 
 local function settle(k)
   local add, rem = ready[k], {}
-  if #add > 0 then ready[k] = {} end
+  if #add > 0 or next(pending[k]) then ready[k] = {} end
   for member, score in pairs(pending[k]) do
     if score then
       add[#add + 1] = score
