@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -37,6 +38,9 @@ type queue struct {
 	ordering string
 	escalate int64 // ms; strict
 	groups   map[string]dengxu.Group
+	classes  map[string]dengxu.Class
+	standard string // class of whoever names none; "" = none, or the only one
+	ruled    bool   // rules may give a class
 }
 
 // seen is a store that shows every commit to a run, which says in turn what is
@@ -81,18 +85,18 @@ func (p *plan) newHall(ctx context.Context, policy *Policy, desks []desk, by *ru
 		return nil, err
 	}
 	if _, err := h.PutSite(ctx, staff, site, p.Site, 0); err != nil {
-		return nil, fmt.Errorf("site: %w", err)
+		return nil, of("site", "site", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Queues)) {
 		if err := h.addQueue(ctx, id, p.Queues[id], policy, p.timeouts(id)); err != nil {
-			return nil, fmt.Errorf("queue %s: %w", id, err)
+			return nil, of("queue "+string(id), "queues."+string(id), err)
 		}
 	}
 	for i := range desks {
 		set := desks[i].set
 		set.Site = site
 		if _, err := h.PutCounter(ctx, staff, desks[i].id, set, 0); err != nil {
-			return nil, fmt.Errorf("counter %s: %w", desks[i].id, err)
+			return nil, of("counter "+string(desks[i].id), fmt.Sprintf("counters[%d]", desks[i].kind), err)
 		}
 	}
 	return h, nil
@@ -117,7 +121,7 @@ func (h *hall) addQueue(ctx context.Context, id dengxu.QueueID, set dengxu.Queue
 	for _, w := range view.Warnings {
 		h.warnings = append(h.warnings, fmt.Sprintf("%s: %v", id, w))
 	}
-	q := queue{id: id, ordering: view.Ordering, groups: view.Groups}
+	q := queue{id: id, ordering: view.Ordering, groups: view.Groups, classes: view.Classes, standard: view.DefaultClass, ruled: len(view.QueueRules) > 0}
 	if view.EscalateAfterSeconds != nil {
 		q.escalate = int64(*view.EscalateAfterSeconds * 1000)
 	}
@@ -128,10 +132,30 @@ func (h *hall) addQueue(ctx context.Context, id dengxu.QueueID, set dengxu.Queue
 	return nil
 }
 
+// checkStreams refuses streams that the engine would not let into their queue: a
+// slip in a name is told before anybody comes.
+func (h *hall) checkStreams(streams []Stream, field func(i int, name string) string) error {
+	for i, st := range streams {
+		q := &h.queues[slices.IndexFunc(h.queues, func(q queue) bool { return q.id == st.Queue })]
+		if _, ok := q.groups[st.Group]; !ok && st.Group != "" && st.Group != dengxu.GroupOrdinary {
+			return refused(field(i, "group"), "queue %s has no group %q", q.id, st.Group)
+		}
+		if _, ok := q.classes[st.Class]; !ok && st.Class != "" {
+			return refused(field(i, "class"), "queue %s has no class %q", q.id, st.Class)
+		}
+		if st.Class == "" && q.standard == "" && !q.ruled && len(q.classes) > 1 {
+			all := slices.Sorted(maps.Keys(q.classes))
+			return refused(field(i, "class"), "queue %s needs a class: one of %s", q.id, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
 // desk is a counter as the simulator knows it. Those of a recording are never
 // open: slots call there.
 type desk struct {
 	id      dengxu.CounterID
+	kind    int // of the scenario's counters
 	set     dengxu.Counter
 	hours   []string
 	sees    []bool // by part

@@ -127,7 +127,7 @@ func (f *formula) size() (runs, customers, warmup int) {
 // are played one after the other: the runs of each take all processors.
 func hold(t *testing.T, f *formula) {
 	t.Helper()
-	t.Run(f.name, func(t *testing.T) { //nolint:paralleltest // see above
+	t.Run(f.name, func(t *testing.T) {
 		f.hold(t)
 	})
 }

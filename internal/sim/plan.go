@@ -89,8 +89,8 @@ func (p *plan) line(name lineName) int {
 // allDesks are the counters, one by one.
 func (s *Scenario) allDesks() []desk {
 	var all []desk
-	for _, c := range s.Counters {
-		n, id := 1, cmp.Or(c.ID, "counter")
+	for kind, c := range s.Counters {
+		n, id := 1, cmp.Or(c.ID, defaultCounter)
 		if c.Count != nil {
 			n = *c.Count
 		}
@@ -101,7 +101,7 @@ func (s *Scenario) allDesks() []desk {
 			}
 		}
 		for i := range n {
-			d := desk{id: dengxu.CounterID(id), set: set, hours: c.Hours, serving: nobody}
+			d := desk{id: dengxu.CounterID(id), kind: kind, set: set, hours: c.Hours, serving: nobody}
 			if n > 1 || c.ID == "" {
 				d.id = dengxu.CounterID(fmt.Sprintf("%s-%d", id, len(all)+1))
 			}

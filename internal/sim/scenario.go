@@ -42,7 +42,9 @@ type Scenario struct {
 	// Policies are played with the same people; none is the settings as given.
 	Policies []Policy `json:"policies,omitempty"`
 
-	folder string // that paths in the file start from
+	folder string           // that paths in the file start from
+	path   string           // of the file, for errors; "" = there is none
+	source *strictyaml.Node // likewise; nil = it was not read
 }
 
 // Counters are one or several counters alike.
@@ -146,12 +148,12 @@ func ReadFile(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", path, err)
 	}
-	s.folder = filepath.Dir(path)
+	s.folder, s.path = filepath.Dir(path), path
 	return s, nil
 }
 
 // Parse reads a scenario from YAML. An error is a *strictyaml.Error, or Invalid
-// when the scenario contradicts itself.
+// when the scenario contradicts itself; either begins with line and column.
 func Parse(text []byte) (*Scenario, error) {
 	root, err := strictyaml.Parse(text)
 	if err != nil {
@@ -174,7 +176,8 @@ func Parse(text []byte) (*Scenario, error) {
 			}
 		}
 	}
-	return &s, s.check()
+	s.source = root
+	return &s, s.placed(s.check())
 }
 
 // The defaults of a scenario.
@@ -182,6 +185,8 @@ const (
 	defaultStart = "2026-03-02" // a Monday
 	defaultRuns  = 10
 	defaultSeed  = 1
+
+	defaultCounter = "counter"
 )
 
 // What a scenario may ask for at most, so that a slip of a digit is told and
@@ -192,10 +197,6 @@ const (
 	maxCustomers = 10_000_000 // in one run
 	maxDesks     = 1_000
 )
-
-func wrong(field, format string, args ...any) error {
-	return dengxu.Fieldf(dengxu.Invalid, field, "%s: "+format, append([]any{field}, args...)...)
-}
 
 // check refuses what contradicts itself, and fills in defaults.
 func (s *Scenario) check() error {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,11 +61,13 @@ func TestMistakesInAScenarioAreTold(t *testing.T) {
 		{queues + "recording: {csv: x, groups: {\"3\": vip}}\n", `recording.groups: priorities are "0", "1" and "2", not "3"`},
 	} {
 		_, err := Parse([]byte(row.text))
-		if err == nil || strings.TrimPrefix(err.Error(), "invalid: ") != row.want {
+		if err == nil || !placed.MatchString(err.Error()) || strings.TrimPrefix(err.Error(), placed.FindString(err.Error())) != strings.TrimPrefix(row.want, placed.FindString(row.want)) {
 			t.Errorf("%s: %v, want %s", row.text, err, row.want)
 		}
 	}
 }
+
+var placed = regexp.MustCompile(`^\d+:\d+: `)
 
 // TestSettingsAreTheEngines: what the engine refuses is refused here, with the
 // policy and the field.
@@ -72,19 +75,78 @@ func TestSettingsAreTheEngines(t *testing.T) {
 	t.Parallel()
 	base := "days: 1\nruns: 1\ncounters: [{}]\nstreams: [{arrivals: {per_hour: 5}, service: {mean_seconds: 9}%s}]\nqueues: {main: {%s}}\n"
 	for _, row := range []struct{ stream, queue, want string }{
-		{"", "groups: {vip: {factor: 99}}", "99 is not from 0.05 to 10"},
-		{", group: nobody", "", "nobody"},
-		{", no_show: {share: 0.1}", "on_call_timeout: ask", "nobody would notice that somebody does not come"},
-		{", patience: {mean_seconds: 60, silent: true}", "on_call_timeout: start", "nobody would notice that somebody does not come"},
+		{"", "groups: {vip: {factor: 99}}", `5:32: policy "as given": queue main: groups.vip.factor: 99 is not from 0.05 to 10`},
+		{", group: nobody", "groups: {vip: {}}", `4:65: policy "as given": streams[0].group: queue main has no group "nobody"`},
+		{", class: loan", "classes: {a: {}}", `4:65: policy "as given": streams[0].class: queue main has no class "loan"`},
+		{"", "classes: {a: {}, b: {}}", `4:12: policy "as given": streams[0].class: queue main needs a class: one of a, b`},
+		{", no_show: {share: 0.1}", "on_call_timeout: ask", `5:17: policy "as given": queue main: on_call_timeout: nobody would notice that somebody does not come: say miss, or no_show.operator_after_seconds in the streams`},
+		{", patience: {mean_seconds: 60, silent: true}", "on_call_timeout: start", `5:17: policy "as given": queue main: on_call_timeout: nobody would notice that somebody does not come: say miss, or no_show.operator_after_seconds in the streams`},
 	} {
 		s, err := Parse(fmt.Appendf(nil, base, row.stream, row.queue))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = Play(t.Context(), s, Options{})
-		if dengxu.CodeOf(err) != dengxu.Invalid || !strings.Contains(err.Error(), row.want) || !strings.Contains(err.Error(), `policy "as given", seed 1`) {
+		if dengxu.CodeOf(err) != dengxu.Invalid || err.Error() != row.want {
 			t.Errorf("%s %s: %v, want %s", row.stream, row.queue, err, row.want)
 		}
+	}
+}
+
+// TestMistakesAreToldBeforeAnybodyComes with file, line and column: those of a
+// policy in the policy, else where the queue, the counter or the stream says it.
+func TestMistakesAreToldBeforeAnybodyComes(t *testing.T) {
+	t.Parallel()
+	const good = `days: 1
+queues:
+  hall.1: {groups: {VIP: {}}}
+counters:
+  - {}
+  - id: desk
+    queues: [hall.1]
+streams:
+  - arrivals: {per_hour: 5}
+    service: {mean_seconds: 9}
+  - group: VIP
+    arrivals: {per_hour: 5}
+    service: {mean_seconds: 9}
+policies:
+  - {name: fifo}
+  - name: shares
+    queues: {hall.1: {ordering: ratio, groups: {VIP: {share: 3}}}}
+`
+	for _, row := range []struct{ old, by, want string }{
+		{"days: 1\n", "", ":1:1: days: give days or customers"},
+		{"group: VIP", "group: vip", `:11:5: policy "fifo": streams[1].group: queue hall.1 has no group "vip"`},
+		{"group: VIP", "class: VIP", `:11:5: policy "fifo": streams[1].class: queue hall.1 has no class "VIP"`},
+		{"group: VIP", "queue: hall", `:11:5: streams[1].queue: there is no queue "hall"`},
+		{"[hall.1]", "[hall]", `:7:14: policy "fifo": counter desk: queues[0]: no queue hall in site sim`},
+		{"share: 3", "share: 30", `:17:55: policy "shares": queue hall.1: groups.VIP.share: 30 is not from 1 to 20`},
+		{"VIP: {}", "VIP: {factor: 30}", `:3:27: policy "fifo": queue hall.1: groups.VIP.factor: 30 is not from 0.05 to 10`},
+		{"VIP: {share: 3}", "VIP: null", `:11:5: policy "shares": streams[1].group: queue hall.1 has no group "VIP"`},
+	} {
+		text := strings.Replace(good, row.old, row.by, 1)
+		path := filepath.Join(t.TempDir(), "hall.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadFile(path)
+		if err == nil {
+			_, err = Play(t.Context(), s, Options{Progress: func(Progress) { t.Errorf("%s: somebody came", row.by) }})
+		}
+		if dengxu.CodeOf(err) != dengxu.Invalid || err.Error() != path+row.want {
+			t.Errorf("%s: %v, want %s", row.by, err, row.want)
+		}
+	}
+	// A recording's groups are those of its queue.
+	s, err := Recorded("../replay/testdata/small.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Recording.Groups["2"] = "prior"
+	_, err = Play(t.Context(), s, Options{})
+	if err == nil || err.Error() != `policy "fifo": recording.groups.2: queue main has no group "prior"` {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -31,11 +32,34 @@ func Play(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.checkSettings(ctx); err != nil {
+		return nil, err
+	}
 	results, err := p.playPolicies(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return p.report(results), nil
+}
+
+// checkSettings makes the hall of every policy once, empty: what the engine or a
+// stream gets wrong is told before anything is played.
+func (p *plan) checkSettings(ctx context.Context) error {
+	field := func(i int, name string) string { return fmt.Sprintf("streams[%d].%s", i, name) }
+	if p.Recording != nil {
+		field = func(priority int, _ string) string { return fmt.Sprintf("recording.groups.%d", priority) }
+	}
+	for i := range p.Policies {
+		r := &run{plan: p, base: p.start.UnixMilli(), desks: p.desksOf(0), joining: nobody, called: nobody}
+		hall, err := p.newHall(ctx, &p.Policies[i], r.desks, r)
+		if err == nil {
+			err = cmp.Or(hall.checkStreams(p.streams, field), hall.store.Close())
+		}
+		if err != nil {
+			return p.underPolicy(i, err)
+		}
+	}
+	return nil
 }
 
 // playPolicies plays everything, side by side, and returns the measures by policy
