@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type simCmd struct {
 // simBroken is the exit code when a call broke what the ordering promises.
 const simBroken exit = 1
 
+// maxRuns is how many runs a scenario may have too.
+const maxRuns = 10_000
+
 // simGCPercent lets a simulation use more memory for less work: it makes little
 // that lives long, and much of it.
 const simGCPercent = 400
@@ -63,8 +67,25 @@ func (c *simCmd) Validate() error {
 		return errors.New("--group is of one line: --per-hour")
 	case c.Vary != "" && c.FindCounters == "":
 		return errors.New("--vary is of --find-counters")
+	case c.Runs < 0 || c.Runs > maxRuns:
+		return fmt.Errorf("--runs are from 1 to %d", maxRuns)
 	case c.CSV != "" && (c.FindCounters != "" || c.Seed != 0 || c.Runs != 0):
 		return errors.New("a recording has its own servers and its own days: no --find-counters, --seed or --runs")
+	}
+	return c.checkPage()
+}
+
+// checkPage refuses a page that could not be written, before anything is played.
+func (c *simCmd) checkPage() error {
+	if c.HTML == "" {
+		return nil
+	}
+	folder := filepath.Dir(c.HTML)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("--html: there is no folder %s", folder)
+	}
+	if info, err := os.Stat(c.HTML); err == nil && info.IsDir() {
+		return fmt.Errorf("--html: %s is a folder", c.HTML)
 	}
 	return nil
 }
@@ -113,16 +134,13 @@ func (c *simCmd) play(ctx context.Context, s ctl.Streams) (*sim.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	tries := s.Out
-	if c.JSON {
-		tries = s.Err // they are in the JSON too
-	}
-	report, err := sim.Find(ctx, scenario, aim, c.Vary, options, func(t sim.Try) {
+	var tries []sim.Try
+	report, err := sim.Find(ctx, scenario, aim, c.Vary, options, func(t sim.Try) { tries = append(tries, t) })
+	if err != nil { // the report would have them
 		bar.clear()
-		fmt.Fprintln(tries, t)
-	})
-	if err == nil && !c.JSON {
-		fmt.Fprintln(s.Out)
+		for _, t := range tries {
+			fmt.Fprintln(s.Err, t)
+		}
 	}
 	return report, err
 }

@@ -60,14 +60,25 @@ streams: [{arrivals: {by_hour: {"08:00-17:00": 30}}, service: {law: constant, me
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	for _, want := range []string{"as given: 1 counters: ", "too few\n", "as given: 3 counters: ", "enough\n", "hall: 3 runs, seeds 1 to 3", "as given: 3 counters, counters busy 5"} {
+	for _, want := range []string{"as given: 1 counter: ", "too few\n", "as given: 3 counters: ", "enough\n", "\nfewest: 3 counters keep p90<5m\n\nhall: 3 runs, seeds 1 to 3", "as given: 3 counters, counters busy 5"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
 	html, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(html), "<polyline") || !strings.Contains(string(html), "Search for counters") {
+	if err != nil || !strings.Contains(string(html), "<polyline") || !strings.Contains(string(html), "<strong>fewest: 3 counters keep p90&lt;5m</strong>") {
 		t.Errorf("%v: %s", err, html)
+	}
+	if one, two := strings.Index(out, ": 1 counter:"), strings.Index(out, ": 2 counters:"); one < 0 || two < one || strings.Index(out, ": 3 counters:") < two {
+		t.Errorf("tries are not in their order:\n%s", out)
+	}
+	code, out, errs = command(t, "sim", file, "--runs", "3", "--find-counters", "p90<5m", "--json")
+	var report sim.Report
+	if err := json.Unmarshal([]byte(out), &report); code != 0 || err != nil || errs != "" {
+		t.Fatalf("exit %d, %v: %s", code, err, errs)
+	}
+	if len(report.Fewest) != 1 || report.Fewest[0].Counters != 3 || len(report.Tries) == 0 {
+		t.Errorf("%+v", report.Fewest)
 	}
 }
 
@@ -87,9 +98,12 @@ func TestSimOfARecording(t *testing.T) {
 // played.
 func TestSimRefuses(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "hall.yaml")
-	if err := os.WriteFile(file, []byte("days: 1\nqueues: {main: {names: x}}\n"), 0o600); err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	file, open := filepath.Join(folder, "hall.yaml"), filepath.Join(folder, "open.yaml")
+	for path, text := range map[string]string{file: "days: 1\nqueues: {main: {names: x}}\n", open: "queues: {main: {}}\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, row := range []struct{ args, want string }{
 		{"", "simulate what?"},
@@ -103,6 +117,10 @@ func TestSimRefuses(t *testing.T) {
 		{"--per-hour 5 --find-counters fast", "is not an aim"},
 		{"--per-hour 5 --runs 3 --group VIP=1,factor=99", "99 is not from 0.05 to 10"},
 		{file, "hall.yaml:2:17: unknown key names"},
+		{open, "open.yaml:1:1: days: give days or customers"},
+		{"--per-hour 5 --runs=-3", "--runs are from 1 to 10000"},
+		{"--per-hour 5 --html " + filepath.Join(folder, "none", "a.html"), "--html: there is no folder " + filepath.Join(folder, "none")},
+		{"--per-hour 5 --html " + folder, "--html: " + folder + " is a folder"},
 	} {
 		code, out, errs := command(t, append([]string{"sim"}, strings.Fields(row.args)...)...)
 		if code != ctl.ExitUsage || out != "" || !strings.Contains(errs, row.want) {

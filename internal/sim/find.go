@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dengxu/dengxu"
 )
 
 // Aim is what a search for counters has to keep, such as p90<15m.
@@ -54,20 +57,26 @@ func trimSuffix(s, suffix string) (string, bool) {
 
 // value is what the people whom the aim means came to; the worst when they are
 // several lines. Those who were still waiting at the end waited for ever.
-func (a *Aim) value(p *PolicyReport) (float64, error) {
-	worst, found := 0.0, false
+func (a *Aim) value(p *PolicyReport) float64 {
+	worst := 0.0
 	for i := range p.Lines {
 		l := &p.Lines[i]
 		if a.who == "" && !l.All || a.who != "" && a.who != l.Group && a.who != l.Class {
 			continue
 		}
-		found = true
 		worst = max(worst, a.of(l))
 	}
-	if !found {
-		return 0, wrong("find-counters", "there is neither a group nor a class %q", a.who)
+	return worst
+}
+
+// check refuses an aim for people who do not come.
+func (a *Aim) check(streams []Stream) error {
+	if a.who == "" || slices.ContainsFunc(streams, func(st Stream) bool {
+		return a.who == st.Class || a.who == cmp.Or(st.Group, dengxu.GroupOrdinary)
+	}) {
+		return nil
 	}
-	return worst, nil
+	return wrong("find-counters", "there is neither a group nor a class %q", a.who)
 }
 
 func (a *Aim) of(l *Line) float64 {
@@ -115,23 +124,63 @@ func (t Try) String() string {
 	if t.Kept {
 		kept = "enough"
 	}
-	return fmt.Sprintf("%s: %d counters: %s (%d gave up, %d left over): %s", t.Policy, t.Counters, value, t.GaveUp, t.LeftOver, kept)
+	return fmt.Sprintf("%s: %s: %s (%d gave up, %d left over): %s", t.Policy, counted(t.Counters, ""), value, t.GaveUp, t.LeftOver, kept)
+}
+
+// Fewest is what a search found under one policy.
+type Fewest struct {
+	Aim    string `json:"aim"`
+	Policy string `json:"policy"`
+	// Vary is the id of the counters that were varied, where the scenario has
+	// several kinds of counters.
+	Vary     string `json:"vary,omitempty"`
+	Counters int    `json:"counters"`
+}
+
+// String is the answer, such as 5 counters keep p90<15m.
+func (f Fewest) String() string {
+	keep := "keep"
+	if f.Counters == 1 {
+		keep = "keeps"
+	}
+	return fmt.Sprintf("%s %s %s", counted(f.Counters, f.Vary), keep, f.Aim)
+}
+
+// counted is how many counters, and which when they have a name.
+func counted(n int, id string) string {
+	text := fmt.Sprintf("%d counters", n)
+	if n == 1 {
+		text = "1 counter"
+	}
+	if id != "" {
+		text += " " + strconv.Quote(id)
+	}
+	return text
 }
 
 // Find looks for the fewest counters that keep an aim, under each policy: it
 // varies the count of the counters with the id vary, or of the first ones when
 // vary is empty, from what the scenario says up or down in doubled steps and then
 // by halves, because more counters never make people wait longer. Each try is
-// told. The report is that of the last scenario that kept the aim, with all tries;
-// for a policy that not even 1,000 counters help it is an error.
+// told when it was made. The report is that of the fewest, with all tries by policy
+// and count; for a policy that not even 1,000 counters help it is an error.
 func Find(ctx context.Context, s *Scenario, a Aim, vary string, o Options, tried func(Try)) (*Report, error) {
+	if s.Recording != nil {
+		return nil, wrong("find-counters", "who serves is in the recording")
+	}
+	if err := a.check(s.Streams); err != nil {
+		return nil, err
+	}
 	at := slices.IndexFunc(s.Counters, func(c Counters) bool { return vary == "" || c.ID == vary })
 	if at < 0 {
 		return nil, wrong("vary", "there are no counters %q", vary)
 	}
-	var out *Report
-	var tries []Try
+	if vary = ""; len(s.Counters) > 1 {
+		vary = cmp.Or(s.Counters[at].ID, defaultCounter)
+	}
+	out := new(Report)
 	for i := range s.Policies {
+		var tries []Try
 		f := finder{Aim: a, scenario: s, policy: i, vary: at, options: o, kept: make(map[int]*Report), tried: func(t Try) {
 			tries = append(tries, t)
 			tried(t)
@@ -140,13 +189,11 @@ func Find(ctx context.Context, s *Scenario, a Aim, vary string, o Options, tried
 		if err != nil {
 			return nil, err
 		}
-		if out == nil {
-			out = best
-			continue
-		}
-		out.Policies = append(out.Policies, best.Policies...)
+		slices.SortFunc(tries, func(a, b Try) int { return cmp.Compare(a.Counters, b.Counters) })
+		out.Name, out.Runs = best.Name, best.Runs
+		out.Policies, out.Tries = append(out.Policies, best.Policies...), append(out.Tries, tries...)
+		out.Fewest = append(out.Fewest, Fewest{a.text, s.Policies[i].Name, vary, best.Policies[0].Counters})
 	}
-	out.Tries = tries
 	return out, nil
 }
 
@@ -219,10 +266,7 @@ func (f *finder) try(ctx context.Context, n int) (bool, error) {
 		return false, err
 	}
 	p := &r.Policies[0]
-	value, err := f.value(p)
-	if err != nil {
-		return false, err
-	}
+	value := f.value(p)
 	all := p.Lines[len(p.Lines)-1]
 	t := Try{Aim: f.text, Policy: p.Name, Counters: n, Value: value, GaveUp: all.GaveUp, LeftOver: all.LeftOver, Kept: value < f.limit}
 	if math.IsInf(value, 1) {

@@ -35,15 +35,17 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		Plots    []plot
 		Bars     []bars
 		Tries    []string
+		Answers  []string
 	}{
-		Title: r.Heading(), Text: strings.ReplaceAll(r.explained(), "\n", " "), Plots: r.plots(), Bars: r.bars(),
+		Title: r.Heading(), Text: strings.ReplaceAll(r.explained("Waits in seconds (s) or, above 60 s, as m:ss or h:mm:ss"), "\n", " "),
+		Plots: r.plots(), Bars: r.bars(), Answers: r.answers(),
 		Heads: []string{"people", "served", "wait mean", "±", "P50", "P90", "P99", "longest", "gave up", "missed", "passed", "most", "by"},
 	}
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		data.Policies = append(data.Policies, policy{p.Name, p.note(), p.Warnings})
 		for n, l := range p.shown() {
-			data.Rows = append(data.Rows, row{p.Name, r.label(&l), l.cells(), n == 0})
+			data.Rows = append(data.Rows, row{p.Name, r.label(&l), l.cells(clock), n == 0})
 		}
 	}
 	for _, t := range r.Tries {

@@ -11,7 +11,8 @@ type Report struct {
 	Name     string         `json:"name,omitempty"`
 	Runs     []runName      `json:"runs"`
 	Policies []PolicyReport `json:"policies"`
-	Tries    []Try          `json:"tries,omitempty"` // of a search for counters
+	Fewest   []Fewest       `json:"fewest,omitempty"` // of a search for counters, by policy
+	Tries    []Try          `json:"tries,omitempty"`  // of it, by policy and count
 }
 
 // PolicyReport is what one policy came to.

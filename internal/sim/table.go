@@ -52,8 +52,31 @@ func (p *PolicyReport) shown() []Line {
 	return p.Lines
 }
 
-// Print writes the report as tables for people. Waits are in seconds.
+// answers are what a search found, one line for each policy.
+func (r *Report) answers() []string {
+	var all []string
+	for _, f := range r.Fewest {
+		head := "fewest: "
+		if len(r.Fewest) > 1 {
+			head = "fewest under " + f.Policy + ": "
+		}
+		all = append(all, head+f.String())
+	}
+	return all
+}
+
+// Print writes the report as tables for people, after what a search tried and
+// found. Waits are in seconds.
 func (r *Report) Print(w io.Writer) error {
+	for _, t := range r.Tries {
+		fmt.Fprintln(w, t)
+	}
+	for _, answer := range r.answers() {
+		fmt.Fprintln(w, answer)
+	}
+	if len(r.Fewest) > 0 {
+		fmt.Fprintln(w)
+	}
 	fmt.Fprintf(w, "%s\n\n", r.Heading())
 	for i := range r.Policies {
 		for _, text := range r.Policies[i].Warnings {
@@ -65,7 +88,7 @@ func (r *Report) Print(w io.Writer) error {
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		for _, l := range p.shown() {
-			fmt.Fprintf(t, "%s\t%s\t%s\t\n", p.Name, r.label(&l), strings.Join(l.cells(), "\t"))
+			fmt.Fprintf(t, "%s\t%s\t%s\t\n", p.Name, r.label(&l), strings.Join(l.cells(plainSeconds), "\t"))
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -77,7 +100,7 @@ func (r *Report) Print(w io.Writer) error {
 			fmt.Fprintf(w, "%s: %s\n", r.Policies[i].Name, note)
 		}
 	}
-	_, err := io.WriteString(w, r.explained())
+	_, err := io.WriteString(w, r.explained("Waits in seconds"))
 	return err
 }
 
@@ -99,9 +122,11 @@ func (r *Report) Heading() string {
 	return fmt.Sprintf("%s%d runs, seeds %d to %d", name, len(r.Runs), first.Seed, last.Seed)
 }
 
-// cells are the figures of a line, as tables show them.
-func (l *Line) cells() []string {
-	sec := func(v float64) string { return fmt.Sprintf("%.1f", v) }
+// plainSeconds is a time in a table that says that times are seconds.
+func plainSeconds(v float64) string { return fmt.Sprintf("%.1f", v) }
+
+// cells are the figures of a line, as tables show them, with times as sec says.
+func (l *Line) cells(sec func(float64) string) []string {
 	return []string{
 		fmt.Sprint(l.People), fmt.Sprint(l.Served), sec(l.Wait.Mean), sec(l.Wait.StandardError),
 		sec(l.Wait.P50), sec(l.Wait.P90), sec(l.Wait.P99), sec(l.Wait.Longest),
@@ -115,7 +140,7 @@ func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
 func (p *PolicyReport) note() string {
 	var parts []string
 	if p.Counters > 0 {
-		parts = append(parts, fmt.Sprintf("%d counters", p.Counters))
+		parts = append(parts, counted(p.Counters, ""))
 	}
 	if p.Utilisation > 0 {
 		parts = append(parts, "counters busy "+percent(p.Utilisation)+" of their time")
@@ -136,8 +161,8 @@ func (p *PolicyReport) note() string {
 	return strings.Join(parts, ", ")
 }
 
-// explained says what the columns mean.
-func (r *Report) explained() string {
+// explained says what the columns mean, beginning with what unit waits are in.
+func (r *Report) explained(waits string) string {
 	of := "runs"
 	switch {
 	case r.Runs[0].Date != "":
@@ -145,7 +170,7 @@ func (r *Report) explained() string {
 	case len(r.Runs) == 1:
 		of = "20 batches"
 	}
-	return "Waits in seconds, from the join to the first call; ± is the standard error of the mean, from the means of the " + of + ".\n" +
+	return waits + ", from the join to the first call; ± is the standard error of the mean, from the means of the " + of + ".\n" +
 		"missed: of the calls. passed: people before whom one was called who came later; most: by how many one person\n" +
 		"was passed; by: how much later the latest of them had come.\n"
 }
