@@ -173,8 +173,13 @@ func (g *generator) learnToken(t store.Token) {
 }
 
 // forget moves a token to the archived ones. If the batch that archives it is
-// refused, it is only left alone from then on.
+// refused, it is only left alone from then on. An operation that brought it is not
+// repeated any more if it may be forgotten by then: it would bring the id again,
+// and ids come once.
 func (g *generator) forget(id dengxu.TokenID) {
+	g.ops = slices.DeleteFunc(g.ops, func(b store.Batch) bool {
+		return b.Op.Keep < 2*3_600_000 && slices.ContainsFunc(b.Tokens, func(w store.TokenWrite) bool { return w.Token.ID == id })
+	})
 	delete(g.live, id)
 	g.ids = slices.DeleteFunc(g.ids, func(o dengxu.TokenID) bool { return o == id })
 	g.gone = append(g.gone, id)
