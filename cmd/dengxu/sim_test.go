@@ -128,3 +128,27 @@ func TestSimRefuses(t *testing.T) {
 		}
 	}
 }
+
+// bankCSV names the variable with the path of the recorded bank calls, which are
+// not part of this repository.
+const bankCSV = "DENGXU_BANK_CSV"
+
+// TestSimOfTheBankIsAsDocumented: docs/simulation.md shows what the command
+// prints of the bank's February.
+func TestSimOfTheBankIsAsDocumented(t *testing.T) {
+	t.Parallel()
+	file := os.Getenv(bankCSV)
+	if file == "" {
+		t.Logf("left out: set %s to the path of bank-calls-1999-02.csv", bankCSV)
+		return
+	}
+	page, err := os.ReadFile("../../docs/simulation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := command(t, "sim", "--csv", file)
+	table, _, explained := strings.Cut(out, "Waits in seconds")
+	if code != 0 || !explained || !strings.Contains(string(page), strings.TrimSpace(table)) {
+		t.Errorf("exit %d %s: the page has another table than\n%s", code, errs, table)
+	}
+}
