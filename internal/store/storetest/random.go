@@ -39,7 +39,9 @@ func runRandom(t *testing.T, f Factory, seeds, ops int) {
 			if diff == "" {
 				return
 			}
-			t.Logf("seed %d fails at step %d", seed, len(steps))
+			// Fewer steps may fail for another reason: the first one is told too.
+			last := steps[len(steps)-1]
+			t.Logf("seed %d fails at step %d, %s %s (-memstore +store):\n%s", seed, len(steps), last.what, describe(last.given), diff)
 			steps, diff = shrink(t, f, steps, diff)
 			for i, st := range steps {
 				t.Logf("%3d. %s %s", i+1, st.what, describe(st.given))
