@@ -13,6 +13,7 @@ import (
 var clockExamples = []example{
 	{"it follows the wall clock", clockFollows},
 	{"it stands when the wall clock steps back", clockBack},
+	{"so it does for a short step that only a reader has seen", clockBackShort},
 	{"a jump ahead is doubted", clockAhead},
 	{"a refused batch logs the step too", clockRefused},
 }
@@ -45,6 +46,18 @@ func clockBack(k *kit) {
 		k.t.Errorf("a list says %+d ms, %v", p.Now-before, err)
 	}
 	k.wantStep(start, store.Step{By: -3_600_000, Did: store.StepHeld}, dengxu.EventJoined)
+}
+
+func clockBackShort(k *kit) {
+	before := k.now()
+	k.clock.JumpWall(-24 * time.Second)
+	if got := k.now(); got != before {
+		k.t.Errorf("a view says %+d ms", got-before)
+	}
+	k.pass(10 * time.Second)
+	if got := k.join("a").JoinedAt; got != before+5000 {
+		k.t.Errorf("a join happens %+d ms later, want half of ten seconds", got-before)
+	}
 }
 
 // wantStep expects the log after start to be one step and then one event.

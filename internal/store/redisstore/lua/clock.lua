@@ -41,13 +41,15 @@ local function elapse(c, wall, real, report)
   report(drift, 'doubted')
 end
 
--- tick reads the clock at server time t and returns the steps it noticed.
+-- tick reads the clock at server time t and returns the steps it noticed, and
+-- whether there was any, also one too short to be told.
 -- seen is what the calling process knows: {server time of its last answer,
 -- ms since then by its monotonic clock, c.steps in that answer, the partition's
 -- time in it, in half ms}, or false. Reads are not written down, so it may know more.
 local function tick(c, t, seen)
-  local steps = {}
+  local steps, all = {}, 0
   local function report(by, did)
+    all = all + 1
     if by > DOUBT or by < -DOUBT then steps[#steps + 1] = {by, did} end
   end
   if seen then
@@ -66,7 +68,7 @@ local function tick(c, t, seen)
     c.doubt, c.behind = c.doubt + gone, c.behind + back - gone
   end
   if c.doubt == 0 then c.doubted = 0 end
-  c.t, c.exact, c.steps = t, t + c.behind + c.doubt, c.steps + #steps
+  c.t, c.exact, c.steps = t, t + c.behind + c.doubt, c.steps + all
   c.now = math.floor(c.exact)
-  return steps
+  return steps, all > 0
 end

@@ -6,7 +6,7 @@
 
 local limit, try = tonumber(ARGV[1]), cmsgpack.unpack(ARGV[2])
 local m = meta(get(STATE, 'm'))
-local stepped = #tick(m, try.wall or micros(), try.seen) > 0
+local _, stepped = tick(m, try.wall or micros(), try.seen)
 local found = redis.call('ZRANGEBYSCORE', KEYS[DUE], '-inf', '(inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
 local entries, later = {}, 0
 for i = 1, #found, 2 do

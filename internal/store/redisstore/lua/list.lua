@@ -9,7 +9,7 @@
 
 local begin, up, many, try = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3]), cmsgpack.unpack(ARGV[4])
 local m = meta(get(STATE, 'm'))
-local stepped = #tick(m, try.wall or micros(), try.seen) > 0
+local _, stepped = tick(m, try.wall or micros(), try.seen)
 local buckets
 if up then
   buckets = redis.call('ZRANGEBYSCORE', KEYS[BUCKETS], begin, '(inf', 'LIMIT', 0, many + 1)

@@ -12,7 +12,7 @@ fetch(asked.fields)
 local m = meta(get(STATE, 'm'))
 if asked.epoch ~= m.epoch then return cmsgpack.pack({'epoch', m.epoch}) end
 if asked.event > m.event or forgot(asked.slots) then return cmsgpack.pack({'behind', m.event}) end
-local stepped = #tick(m, try.wall or micros(), try.seen) > 0
+local _, stepped = tick(m, try.wall or micros(), try.seen)
 rules = asked.rules or rules
 local answers = {}
 for i, ask in ipairs(asked.asks) do
