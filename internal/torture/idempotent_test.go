@@ -73,6 +73,10 @@ func keysHaveOneEffect(t *testing.T, server *child) {
 	auditLive(t, 0, server.client(t, 1))
 }
 
+// keyless are the operations that keep no key, as docs/api.md says: one changes
+// nothing, the other goes on from whatever it finds.
+var keyless = []string{"test-rules", "reapply-rules"}
+
 // described fails the test unless the cases are all mutating operations that
 // the server describes.
 func described(t *testing.T, server *child, cases []operation) {
@@ -85,7 +89,7 @@ func described(t *testing.T, server *child, cases []operation) {
 	for _, item := range answer.body["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
 			described, ok := op.(map[string]any)
-			if id, named := described["operationId"].(string); ok && named && method != "get" {
+			if id, named := described["operationId"].(string); ok && named && method != "get" && !slices.Contains(keyless, id) {
 				want = append(want, id)
 			}
 		}
