@@ -47,9 +47,9 @@ func (t task) earlier(o task) task {
 	return o
 }
 
-// agenda is a heap of tasks. The zero agenda is empty.
+// agenda is what is to be done. The zero agenda is empty.
 type agenda struct {
-	tasks []task
+	tasks heap[task]
 	seq   uint32
 }
 
@@ -83,15 +83,7 @@ func (a *agenda) plan(r *run) {
 func (a *agenda) add(t task) {
 	a.seq++
 	t.seq = a.seq
-	a.tasks = append(a.tasks, t)
-	for i := len(a.tasks) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !a.tasks[i].before(a.tasks[up]) {
-			break
-		}
-		a.tasks[i], a.tasks[up] = a.tasks[up], a.tasks[i]
-		i = up
-	}
+	a.tasks.push(t)
 }
 
 // first is the first task; one at forever when there is none.
@@ -102,31 +94,13 @@ func (a *agenda) first() task {
 	return a.tasks[0]
 }
 
-func (a *agenda) pop() {
-	last := len(a.tasks) - 1
-	a.tasks[0] = a.tasks[last]
-	a.tasks = a.tasks[:last]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= last {
-			return
-		}
-		if right := down + 1; right < last && a.tasks[right].before(a.tasks[down]) {
-			down = right
-		}
-		if !a.tasks[down].before(a.tasks[i]) {
-			return
-		}
-		a.tasks[i], a.tasks[down] = a.tasks[down], a.tasks[i]
-		i = down
-	}
-}
+func (a *agenda) pop() { a.tasks.pop() }
 
 // dues are when the engine's timers have something to do that matters here: for
 // tokens that have not ended, and for documents. The store has the same list, but
 // asking it before every event costs more than the event.
 type dues struct {
-	tokens []due // a heap by at; what has changed since is dropped when it comes to the top
+	tokens heap[due] // what has changed since is dropped when it comes to the top
 	docs   map[store.DocKey]int64
 }
 
@@ -135,6 +109,8 @@ type due struct {
 	who     int32
 	version uint64
 }
+
+func (d due) before(o due) bool { return d.at < o.at }
 
 func (d *dues) doc(k store.DocKey, at int64) {
 	if d.docs == nil {
@@ -147,17 +123,7 @@ func (d *dues) doc(k store.DocKey, at int64) {
 	d.docs[k] = at
 }
 
-func (d *dues) token(t due) {
-	d.tokens = append(d.tokens, t)
-	for i := len(d.tokens) - 1; i > 0; {
-		up := (i - 1) / 2
-		if d.tokens[i].at >= d.tokens[up].at {
-			break
-		}
-		d.tokens[i], d.tokens[up] = d.tokens[up], d.tokens[i]
-		i = up
-	}
-}
+func (d *dues) token(t due) { d.tokens.push(t) }
 
 // first is when something is due, or forever.
 func (d *dues) first(r *run) int64 {
@@ -170,7 +136,7 @@ func (d *dues) first(r *run) int64 {
 		if s := &r.stays[t.who]; s.version == t.version && !s.state.Ended() {
 			return min(at, t.at)
 		}
-		d.pop()
+		d.tokens.pop()
 	}
 	return at
 }
@@ -190,24 +156,4 @@ func (r *run) overdue(now int64) []store.DueEntry {
 	}
 	slices.SortFunc(all, store.DueEntry.Compare)
 	return all
-}
-
-func (d *dues) pop() {
-	last := len(d.tokens) - 1
-	d.tokens[0] = d.tokens[last]
-	d.tokens = d.tokens[:last]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= last {
-			return
-		}
-		if right := down + 1; right < last && d.tokens[right].at < d.tokens[down].at {
-			down = right
-		}
-		if d.tokens[down].at >= d.tokens[i].at {
-			return
-		}
-		d.tokens[i], d.tokens[down] = d.tokens[down], d.tokens[i]
-		i = down
-	}
 }

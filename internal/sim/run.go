@@ -297,7 +297,7 @@ func (r *run) enter(who int32, t *store.Token) {
 	i := r.partOf(t)
 	p := r.parts[i]
 	s.part = int16(i)
-	p.laneOf(t.Lane).push(head{key: r.key(t, &r.hall.queues[p.queue]), who: who, version: t.Version})
+	p.laneOf(t.Lane).heads.push(head{key: r.key(t, &r.hall.queues[p.queue]), who: who, version: t.Version})
 	p.size++
 	r.waiting++
 	if t.Version == 1 {

@@ -21,9 +21,9 @@ type part struct {
 // factor in aging, one group in strict and ratio.
 type lane struct {
 	name order.Lane
-	// heads is a heap by (place, seq). Who has left is taken out when it comes
-	// to the top.
-	heads []head
+	// heads are by (place, seq). Who has left is taken out when it comes to the
+	// top.
+	heads heap[head]
 }
 
 // head is one entry of a lane.
@@ -32,6 +32,8 @@ type head struct {
 	who     int32
 	version uint64 // of the token when it entered
 }
+
+func (h head) before(o head) bool { return h.key.Less(o.key) }
 
 // laneOf finds or adds a lane.
 func (p *part) laneOf(name order.Lane) *lane {
@@ -45,45 +47,13 @@ func (p *part) laneOf(name order.Lane) *lane {
 	return l
 }
 
-func (l *lane) push(h head) {
-	l.heads = append(l.heads, h)
-	for i := len(l.heads) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !l.heads[i].key.Less(l.heads[up].key) {
-			break
-		}
-		l.heads[i], l.heads[up] = l.heads[up], l.heads[i]
-		i = up
-	}
-}
-
-func (l *lane) pop() {
-	last := len(l.heads) - 1
-	l.heads[0] = l.heads[last]
-	l.heads = l.heads[:last]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= last {
-			return
-		}
-		if right := down + 1; right < last && l.heads[right].key.Less(l.heads[down].key) {
-			down = right
-		}
-		if !l.heads[down].key.Less(l.heads[i].key) {
-			return
-		}
-		l.heads[i], l.heads[down] = l.heads[down], l.heads[i]
-		i = down
-	}
-}
-
 // top is the first who waits, if anybody does.
 func (l *lane) top(waits func(head) bool) (head, bool) {
 	for len(l.heads) > 0 {
 		if waits(l.heads[0]) {
 			return l.heads[0], true
 		}
-		l.pop()
+		l.heads.pop()
 	}
 	return head{}, false
 }
