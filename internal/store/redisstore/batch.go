@@ -231,10 +231,7 @@ func packToken(p *packer, c cells, w *store.TokenWrite) {
 	}
 	p.array(15)
 	p.text(id)
-	f := flags(&ix, t.State)
-	if stamped(t) {
-		f |= asStamped
-	}
+	f := writtenFlags(t, &ix)
 	p.bytes(stamp(t, f))
 	p.int(f)
 	p.int(stateCode(t.State))

@@ -95,10 +95,7 @@ func packKind(p *packer, c cells, x *shared, b *store.Batch) {
 		}
 		p.int(x.expect.index(func(p *packer) { packExpectation(p, c, *e) }))
 	})
-	f := flags(&ix, t.State)
-	if stamped(t) {
-		f |= asStamped
-	}
+	f := writtenFlags(t, &ix)
 	p.bytes(stamp(t, f))
 	p.int(f)
 	p.int(stateCode(t.State))

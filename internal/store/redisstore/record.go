@@ -47,6 +47,15 @@ func flags(ix *store.Indexes, s dengxu.State) int64 {
 	return f
 }
 
+// writtenFlags are those of a record that is about to be written.
+func writtenFlags(t *store.Token, ix *store.Indexes) int64 {
+	f := flags(ix, t.State)
+	if stamped(t) {
+		f |= asStamped
+	}
+	return f
+}
+
 var states = dengxu.States()
 
 // stateCode is how scripts name a state, from 1.
