@@ -123,7 +123,7 @@ func TestAHistorySurvivesJSON(t *testing.T) {
 	}
 	// A sample is kept with its token, unknown numbers too.
 	var sample Sample
-	first := (&Estimator{}).Forecast(State{Position: 1, Prior: 60, Counters: []Counter{{}}, Covariates: []float64{3, math.NaN()}})
+	first := (&Estimator{}).Forecast(State{Position: 1, Prior: 60, Counters: []Counter{{}}, Covariates: map[string]float64{"rain": 3}})
 	if b, err = json.Marshal(first.Sample); err != nil || json.Unmarshal(b, &sample) != nil {
 		t.Fatal(err)
 	}

@@ -159,24 +159,32 @@ func train(resolved []Resolved) (*Model, error) {
 func shape(resolved []Resolved) *Model {
 	m := &Model{Version: modelVersion, Method: MethodBlend, Rows: len(resolved)}
 	m.From, m.To = resolved[0].At, resolved[len(resolved)-1].At
-	classes, groups := make(map[string]int), make(map[string]int)
+	classes, groups, covariates := make(map[string]int), make(map[string]int), make(map[string]int)
 	for i := range resolved {
 		s := &resolved[i].Sample
 		classes[s.Class]++
 		groups[s.Group]++
-		m.Covariates = max(m.Covariates, len(s.Features)-len(FeatureNames))
+		for name := range s.Covariates {
+			covariates[name]++
+		}
 	}
-	m.Classes, m.Groups = commonest(classes), commonest(groups)
+	m.Classes, m.Groups = several(classes), several(groups)
+	m.Covariates = commonest(covariates)
 	m.Features = m.names()
 	return m
 }
 
-// commonest are the names that get a column, in order; none where there is but
-// one.
-func commonest(counts map[string]int) []string {
+// several are the names that get a column; none where there is but one, which
+// tells nobody apart.
+func several(counts map[string]int) []string {
 	if len(counts) < 2 {
 		return nil
 	}
+	return commonest(counts)
+}
+
+// commonest are the names that are met most, in order.
+func commonest(counts map[string]int) []string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})

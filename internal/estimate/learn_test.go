@@ -234,7 +234,7 @@ func TestAModelSurvivesSaving(t *testing.T) {
 	t.Parallel()
 	rows := made(1500, 1)
 	for i := range rows {
-		rows[i].Features = append(rows[i].Features, float64(i%5)) // a covariate
+		rows[i].Covariates = map[string]float64{"rain": float64(i % 5)}
 		rows[i].Group = []string{"ordinary", "VIP"}[i%2]
 	}
 	learned, err := Learn(rows)
@@ -260,13 +260,13 @@ func TestAModelSurvivesSaving(t *testing.T) {
 	if again, err := loaded.Save(); err != nil || !bytes.Equal(b, again) {
 		t.Errorf("saved again it is another: %v", err)
 	}
-	want := slices.Concat(FeatureNames, []string{"covariate_1", "class=cards", "class=loans", "class=post", "group=VIP", "group=ordinary"})
+	want := slices.Concat(FeatureNames, []string{"site=rain", "class=cards", "class=loans", "class=post", "group=VIP", "group=ordinary"})
 	if diff := cmp.Diff(want, loaded.Features); diff != "" || loaded.Rows != 1500 || loaded.From != 0 || loaded.To != 1499*60_000 {
 		t.Errorf("%d rows from %d to %d%s", loaded.Rows, loaded.From, loaded.To, diff)
 	}
 	// A sample from before the covariate was given still has an answer.
 	s := rows[0].Sample
-	s.Features = s.Features[:len(FeatureNames)]
+	s.Covariates = nil
 	if q := loaded.Quantiles(&s); math.IsNaN(q[1]) || q[1] <= 0 {
 		t.Errorf("%v", q)
 	}

@@ -22,9 +22,9 @@ type Model struct {
 	Version int    `json:"version"`
 	Method  string `json:"method"`
 	// Features are the names of what it learned from, in order: FeatureNames,
-	// covariates by number, then a column for each class and group.
+	// then a column for each covariate, class and group.
 	Features   []string `json:"features"`
-	Covariates int      `json:"covariates,omitempty"`
+	Covariates []string `json:"covariates,omitempty"`
 	Classes    []string `json:"classes,omitempty"`
 	Groups     []string `json:"groups,omitempty"`
 	// Rows it learned from, and the moments of the first and the last one.
@@ -104,8 +104,8 @@ func (m *Model) As(method string) *Model {
 // names are the features of the model's shape.
 func (m *Model) names() []string {
 	names := slices.Clone(FeatureNames)
-	for i := range m.Covariates {
-		names = append(names, fmt.Sprintf("covariate_%d", i+1))
+	for _, c := range m.Covariates {
+		names = append(names, "site="+c)
 	}
 	for _, c := range m.Classes {
 		names = append(names, "class="+c)
@@ -119,11 +119,18 @@ func (m *Model) names() []string {
 // Row makes the columns of a sample, in the order of Features. What a sample
 // does not have is missing.
 func (m *Model) Row(s *Sample) []float64 {
-	known := len(FeatureNames) + m.Covariates
-	x := make([]float64, 0, known+len(m.Classes)+len(m.Groups))
+	known := len(FeatureNames)
+	x := make([]float64, 0, known+len(m.Covariates)+len(m.Classes)+len(m.Groups))
 	x = append(x, s.Features[:min(known, len(s.Features))]...)
 	for len(x) < known {
 		x = append(x, math.NaN())
+	}
+	for _, c := range m.Covariates {
+		v, told := s.Covariates[c]
+		if !told {
+			v = math.NaN()
+		}
+		x = append(x, v)
 	}
 	for _, c := range m.Classes {
 		x = append(x, is(s.Class == c))

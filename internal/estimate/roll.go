@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/dengxu/dengxu/internal/order"
@@ -21,6 +22,10 @@ type Line struct {
 	GiveUp float64
 	// DayStart is from where places are scaled (epoch).
 	DayStart int64
+	// Rank is how many are ahead of me now, when somebody has counted them; nil
+	// lets the index be asked. An index that knows only how lanes begin, such as
+	// Fronts, answers it roughly far behind.
+	Rank *int
 }
 
 // Flow is who will come into a lane.
@@ -65,6 +70,8 @@ const (
 	// like the load of who may overtake, which is held below maxLoad.
 	maxSolved = 60
 	maxLoad   = 0.95
+	// summedUp is how many terms of a sum are added one by one.
+	summedUp = 32
 )
 
 // Place rolls the line forward until me is called: me may stand in the index,
@@ -81,8 +88,26 @@ func (l *Line) Place(me order.Member) (Place, bool) {
 		return Place{}, false
 	case l.Order.Rule.Discipline == order.Ratio:
 		return r.ratio(), true
+	case r.alone():
+		return r.far(), true
 	}
 	return r.forward(), true
+}
+
+// alone reports whether everyone in line who competes with me is in my lane and
+// is served by nobody else than I: then the rank of now says all.
+func (r *roll) alone() bool {
+	for i := range r.crews {
+		if c := &r.crews[i]; !c.mine && c.serves(r.me.Lane) {
+			return false
+		}
+	}
+	for lane := range r.Order.Index.Lanes() {
+		if lane != r.me.Lane && r.shares(lane) {
+			return false
+		}
+	}
+	return true
 }
 
 // roll is one token on its way to the front.
@@ -209,16 +234,34 @@ func (r *roll) step(a *ahead) {
 // far is the answer deep in a line: the rank of now, and of then, whichever is
 // more, and who overtakes.
 func (r *roll) far() Place {
+	rank := r.rank()
+	wait := r.solve(float64(rank+1)/r.rate, 0)
+	if !r.alone() {
+		then := order.Rank(r.Now+int64(1000*wait), r.me, r.competing())
+		if then > rank {
+			rank = then
+			wait = r.solve(float64(rank+1)/r.rate, wait)
+		}
+	}
+	return Place{Services: wait * r.rate, Ahead: rank, Seconds: wait}
+}
+
+// rank is how many are ahead of me now.
+func (r *roll) rank() int {
+	if r.Rank != nil {
+		return *r.Rank
+	}
+	return order.Rank(r.Now, r.me, r.competing())
+}
+
+// competing is the line as far as it competes with me.
+func (r *roll) competing() order.Line {
 	line := r.Order
 	line.Classes, line.Bound = nil, ""
 	if r.me.Lane.Bound() {
 		line.Bound = r.me.Lane.Class
 	}
-	rank := order.Rank(r.Now, r.me, line)
-	wait := r.solve(float64(rank+1)/r.rate, 0)
-	rank = max(rank, order.Rank(r.Now+int64(1000*wait), r.me, line))
-	wait = r.solve(float64(rank+1)/r.rate, wait)
-	return Place{Services: wait * r.rate, Ahead: rank, Seconds: wait}
+	return line
 }
 
 // solve finds the wait that is due seconds and the services of those who
@@ -247,8 +290,14 @@ func (r *roll) thinned(services float64) float64 {
 		return services / r.rate
 	}
 	sum, i := 0.0, 0.0
-	for ; i+1 <= services; i++ {
+	for ; i+1 <= services && i < summedUp; i++ {
 		sum += 1 / (r.rate + i*r.GiveUp)
+	}
+	if whole := math.Floor(services); whole > i {
+		// Euler and Maclaurin's formula for the others.
+		from, to := r.rate+i*r.GiveUp, r.rate+whole*r.GiveUp
+		sum += math.Log(to/from)/r.GiveUp + (1/from-1/to)/2 + r.GiveUp*(1/(from*from)-1/(to*to))/12
+		i = whole
 	}
 	return sum + (services-i)/(r.rate+i*r.GiveUp)
 }

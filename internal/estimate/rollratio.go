@@ -6,12 +6,7 @@ import "github.com/dengxu/dengxu/internal/order"
 // turns before mine by its debt and mine: as many as it has members now, and
 // who comes meanwhile takes the turns that are left over.
 func (r *roll) ratio() Place {
-	line := r.Order
-	line.Classes, line.Bound = nil, ""
-	if r.me.Lane.Bound() {
-		line.Bound = r.me.Lane.Class
-	}
-	rank := order.Rank(r.Now, r.me, line)
+	rank := r.rank()
 	turns := r.turns()
 	wait := r.thinned(float64(rank + 1))
 	for range maxSolved {

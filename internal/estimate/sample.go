@@ -14,9 +14,10 @@ type Sample struct {
 	PerSecond float64 `json:"per_second"`
 	Class     string  `json:"class,omitempty"`
 	Group     string  `json:"group,omitempty"`
-	// Features are the numbers in the order of FeatureNames, then the
-	// covariates.
+	// Features are the numbers in the order of FeatureNames.
 	Features Numbers `json:"features"`
+	// Covariates are the numbers that the site told, by name.
+	Covariates map[string]float64 `json:"covariates,omitempty"`
 }
 
 // Numbers are floats of which NaN, what is unknown, is null in JSON.
@@ -126,11 +127,11 @@ func (h *History) sample(s *State, rate float64) Sample {
 		sinceEnd = min(maxRatio, float64(max(0, s.Now-h.LastEnd))/1000*rate)
 	}
 	return Sample{
-		At: s.Now, Position: s.Position, PerSecond: rate, Class: s.Class, Group: s.Group,
-		Features: append(Numbers{
+		At: s.Now, Position: s.Position, PerSecond: rate, Class: s.Class, Group: s.Group, Covariates: s.Covariates,
+		Features: Numbers{
 			s.Position, open, busy / open, max(0, float64(s.Length)+1-s.Position),
 			flow(h.Calls.Within(s.Now, 600), 600), flow(h.Calls.Within(s.Now, 1800), 1800), flow(h.Joins.Within(s.Now, 600), 600),
 			last, inBases(s.Oldest), mean, meanAge, sinceEnd, h.speed(h.Mean(s.Prior)), s.Hour, float64(s.Weekday),
-		}, s.Covariates...),
+		},
 	}
 }

@@ -21,9 +21,9 @@ type State struct {
 	// Closed is how long nobody will serve meanwhile, in seconds: breaks and
 	// hours before opening. It is added to what is said.
 	Closed float64
-	// Covariates are what the site tells beside: weather, holiday, seated. NaN
-	// is unknown.
-	Covariates []float64
+	// Covariates are what the site tells beside, by name: weather, holiday,
+	// seated. It is not changed afterwards.
+	Covariates map[string]float64
 	// Unknown, when it is set, says why nothing can be said: the reasons of
 	// dengxu.Estimate.
 	Unknown string
