@@ -122,7 +122,8 @@ func (w *world) with(docs []store.Doc, parts int) (*world, []error) {
 		case store.DocAPIKey:
 			keys = append(keys, d)
 			continue
-		case store.DocConsumer, store.DocName, store.DocLease, store.DocImport: // read where they are used
+		case store.DocConsumer, store.DocName, store.DocLease, store.DocImport,
+			store.DocOutlook, store.DocModel, store.DocLesson, store.DocPromise: // read where they are used
 			continue
 		}
 		id := cmp.Or(d.Site, w.siteOf(d.Key))
@@ -155,6 +156,7 @@ func (s *siteDocs) add(d store.Doc) {
 	case store.DocCounterState:
 		s.counterStates = append(s.counterStates, d)
 	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease, store.DocImport: // belong to no site
+	case store.DocOutlook, store.DocModel, store.DocLesson, store.DocPromise: // bulky, and no settings
 	}
 }
 
@@ -174,7 +176,8 @@ func (w *world) siteOf(key store.DocKey) dengxu.SiteID {
 		if c := w.counters[dengxu.CounterID(key.ID)]; c != nil {
 			return c.site.id
 		}
-	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease, store.DocImport:
+	case store.DocAPIKey, store.DocConsumer, store.DocName, store.DocLease, store.DocImport,
+		store.DocOutlook, store.DocModel, store.DocLesson, store.DocPromise:
 	}
 	return ""
 }

@@ -18,6 +18,7 @@ type Ask struct {
 	Counters  []dengxu.CounterID // their tokens: calling, serving, held; by call number
 	Persons   []Person           // active tokens of a business id in a site; by arrival
 	Lines     []LineKey          // counts and lanes
+	Fronts    []FrontAsk
 	Ranks     []RankAsk
 	Afters    []AfterAsk
 	Tallies   []TallyKey
@@ -91,6 +92,7 @@ type View struct {
 	Counters [][]Token // in call order
 	Persons  [][]Token
 	Lines    []LineView
+	Fronts   []FrontView
 	Ranks    []int
 	Afters   []order.Placed
 	Tallies  []int64
@@ -117,6 +119,28 @@ type LaneView struct {
 	Lane order.Lane
 	Len  int
 	Head order.Key
+}
+
+// MaxFront is how many keys of a lane a FrontAsk may ask for.
+const MaxFront = 1024
+
+// FrontAsk asks for the beginning of each lane of a line.
+type FrontAsk struct {
+	Line LineKey
+	Most int // keys of each lane; less than 0 counts as 0, more than MaxFront as that
+}
+
+// FrontView is how the lanes of a line begin, in the order of Lane.Compare.
+// Lanes without members are not among them.
+type FrontView struct {
+	Lanes []FrontLane
+}
+
+// FrontLane is the beginning of one lane.
+type FrontLane struct {
+	Lane order.Lane
+	Len  int         // members of the lane
+	Keys []order.Key // the first of them, in order; nil of none
 }
 
 // ListAsk asks for tokens in arrival order. Zero fields do not restrict.

@@ -22,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/dengxu/dengxu"
 )
@@ -40,9 +41,9 @@ type Store interface {
 	// List answers one page of tokens in arrival order. It examines a bounded
 	// number of tokens, so a page may be short and still have a Next.
 	List(ctx context.Context, a ListAsk) (Page, error)
-	// Docs returns every document of a partition by kind and id, for the
-	// engine's cache: each as it stood at a moment of the call, which in a
-	// shared store need not be one for all.
+	// Docs returns every document of a partition that is not bulky by kind and
+	// id, for the engine's cache: each as it stood at a moment of the call, which
+	// in a shared store need not be one for all. Bulky ones are read by View.
 	Docs(ctx context.Context, p Partition) ([]Doc, error)
 	// Due returns at most limit entries that are due, oldest first, and when
 	// the next one after them is.
@@ -145,7 +146,15 @@ const (
 	DocName         DocKind = "name"     // which site has an id that is unique over all sites
 	DocLease        DocKind = "lease"    // which process runs which partition's loops, and until when
 	DocImport       DocKind = "import"   // which partitions' ids were brought into this one
+	DocOutlook      DocKind = "~outlook" // what a queue's estimates go by: history and calibration
+	DocModel        DocKind = "~model"   // what a queue's estimates have learned
+	DocLesson       DocKind = "~lesson"  // resolved waits to learn from, in parts
+	DocPromise      DocKind = "~promise" // what a queue's holders were told on a day, and what it came to
 )
+
+// Bulky reports whether documents of a kind are large and no settings, so that
+// nobody has them all read: Docs leaves them out.
+func (k DocKind) Bulky() bool { return strings.HasPrefix(string(k), "~") }
 
 // DocKey names a document.
 type DocKey struct {

@@ -31,6 +31,7 @@ func (s *part) View(ctx context.Context, a store.Ask) (store.View, error) {
 		return s.sorted(s.index.persons[p], func(t *store.Token) uint64 { return t.Arrival })
 	})
 	v.Lines = each(a.Lines, s.viewLine)
+	v.Fronts = each(a.Fronts, func(f store.FrontAsk) store.FrontView { return ledger.Front(s.index.line(f.Line), f.Most) })
 	v.Ranks = each(a.Ranks, func(r store.RankAsk) int { return ledger.Rank(now, tables{s}, &r) })
 	v.Afters = each(a.Afters, func(r store.AfterAsk) order.Placed { return ledger.After(now, tables{s}, &r) })
 	v.Tallies = each(a.Tallies, func(k store.TallyKey) int64 { return s.tallies[k.Name].On(k.Day) })
@@ -104,7 +105,7 @@ func (s *part) viewOp(op store.Op, now int64) *store.OpView {
 	return &store.OpView{Note: rec.Note, Tokens: s.known(rec.Tokens), Picked: rec.Picked}
 }
 
-// Docs returns every document, by kind and id.
+// Docs returns every document that is not bulky, by kind and id.
 func (s *part) Docs(ctx context.Context) ([]store.Doc, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -113,7 +114,9 @@ func (s *part) Docs(ctx context.Context) ([]store.Doc, error) {
 	}
 	var all []store.Doc
 	for k := range s.docs {
-		all = append(all, *s.viewDoc(k))
+		if !k.Kind.Bulky() {
+			all = append(all, *s.viewDoc(k))
+		}
 	}
 	slices.SortFunc(all, func(a, b store.Doc) int {
 		return cmp.Or(cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.ID, b.Key.ID))

@@ -53,6 +53,7 @@ func (s *Store) viewIndexes(a *store.Ask, now int64) (store.View, error) {
 	v.Docs = each(a.Docs, s.viewDoc)
 	v.Holders = each(a.Holders, func(k store.HolderKey) dengxu.TokenID { return idOf(s.index.holder(k)) })
 	v.Lines = each(a.Lines, func(k store.LineKey) store.LineView { return s.index.line(k).view() })
+	v.Fronts = each(a.Fronts, func(f store.FrontAsk) store.FrontView { return ledger.Front(s.index.line(f.Line), f.Most) })
 	v.Ranks = each(a.Ranks, func(r store.RankAsk) int { return ledger.Rank(now, tables{s, now}, &r) })
 	v.Afters = each(a.Afters, func(r store.AfterAsk) order.Placed { return ledger.After(now, tables{s, now}, &r) })
 	v.Tallies = each(a.Tallies, func(k store.TallyKey) int64 { return dailyOf(s.index.tallies[k.Name]).On(k.Day) })
@@ -124,7 +125,7 @@ func (l *look) op(ask store.Op) (*store.OpView, []*want, error) {
 	return &store.OpView{Note: op.Note, Picked: op.Picked}, each(op.Tokens, l.want), nil
 }
 
-// Docs returns every document of a partition, by kind and id.
+// Docs returns every document of a partition that is not bulky, by kind and id.
 func (s *Store) Docs(ctx context.Context, p store.Partition) (all []store.Doc, err error) {
 	if err := s.enter(ctx, p); err != nil {
 		return nil, err
@@ -132,7 +133,9 @@ func (s *Store) Docs(ctx context.Context, p store.Partition) (all []store.Doc, e
 	defer s.life.RUnlock()
 	l := s.look()
 	for k := range s.index.docs {
-		all = append(all, *s.viewDoc(k))
+		if !k.Kind.Bulky() {
+			all = append(all, *s.viewDoc(k))
+		}
 	}
 	l.leave()
 	if err := l.settle(ctx); err != nil {
