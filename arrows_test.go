@@ -39,7 +39,8 @@ var arrows = []arrow{
 	{from: "internal/estimate/linear"},
 	{from: "internal/estimate", to: []string{".", "internal/estimate/gbdt", "internal/estimate/linear", "internal/order"}},
 	{from: "internal/store", to: []string{".", "internal/order"}},
-	{from: "internal/engine", to: []string{".", "internal/order", "internal/rule", "internal/store"}},
+	{from: "internal/announce", to: []string{".", "internal/estimate", "internal/order"}},
+	{from: "internal/engine", to: []string{".", "internal/announce", "internal/estimate", "internal/order", "internal/rule", "internal/store"}},
 
 	{from: "internal/store/ledger", to: []string{".", "internal/order", "internal/store"}},
 	{from: "internal/store/memstore", to: []string{".", "internal/order", "internal/store", "internal/store/ledger"}},
@@ -69,7 +70,7 @@ var arrows = []arrow{
 	{
 		from: "internal/app",
 		to: []string{
-			".", "internal/backup", "internal/engine", "internal/feed", "internal/httpapi",
+			".", "internal/backup", "internal/engine", "internal/estimate", "internal/feed", "internal/httpapi",
 			"internal/store", "internal/store/memstore", "internal/store/pebblestore", "internal/store/redisstore",
 		},
 		outside: []string{"github.com/prometheus/client_golang"},

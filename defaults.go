@@ -21,6 +21,7 @@ func (s Site) WithDefaults() Site {
 	s.DayStart = cmp.Or(s.DayStart, "00:00")
 	s.Languages = slices.Clone(s.Languages)
 	s.OtherTokens = cmp.Or(s.OtherTokens, "keep")
+	s.Covariates = maps.Clone(s.Covariates)
 	if s.OpeningHours != nil {
 		s.OpeningHours = &OpeningHours{
 			Days:                    cloneLists(s.OpeningHours.Days),
@@ -62,6 +63,9 @@ func (q Queue) WithDefaults() Queue {
 	public.Fields, public.Classes = slices.Clone(public.Fields), slices.Clone(public.Classes)
 	q.PublicJoin = &public
 	q.RetainSeconds = orNew(q.RetainSeconds, 172_800)
+	estimates := deref(q.Estimates)
+	estimates.Method = cmp.Or(estimates.Method, EstimatesAuto)
+	q.Estimates = &estimates
 	return q
 }
 

@@ -17,7 +17,7 @@ import (
 const (
 	fullSite = `{
 		"name": "Clinic", "labels": {"zh-CN": "门诊"}, "time_zone": "Asia/Shanghai", "day_start": "04:00",
-		"languages": ["zh-CN", "en"], "other_tokens": "hold",
+		"languages": ["zh-CN", "en"], "other_tokens": "hold", "covariates": {"rain": 1.5},
 		"opening_hours": {"mon": ["08:00-12:00"], "dates": {"2026-10-01": "closed"}, "last_ticket_before_seconds": 60}}`
 	fullQueue = `{
 		"site": "clinic", "kind": "task", "name": "Internal", "labels": {"zh-CN": "内科"}, "prefix": "",
@@ -35,7 +35,8 @@ const (
 		"defer": {"seconds": 1, "max": 0}, "check_in": {"required": "all", "within_seconds": 12},
 		"ask": {"after_seconds": 13, "grace_seconds": 14, "on_silence": "defer"}, "expire_waiting_seconds": 15,
 		"appointments": {"early_seconds": 0, "late_seconds": 0, "head_start_seconds": 0, "late": "keep"},
-		"public_join": {"fields": ["phone"], "classes": ["first"]}, "day_end": "expire", "retain_seconds": 0}`
+		"public_join": {"fields": ["phone"], "classes": ["first"]}, "day_end": "expire", "retain_seconds": 0,
+		"estimates": {"method": "window"}}`
 	fullCounter = `{
 		"site": "clinic", "name": "Room 3", "labels": {"zh-CN": "3号诊室"}, "queues": [{"id": "internal", "classes": ["first"]}],
 		"pick": "listed", "max_serving": 2, "seats": {"min": 1, "max": 4}}`
@@ -65,6 +66,7 @@ func TestDefaultsOfNothing(t *testing.T) {
 		CheckIn:    &dengxu.CheckIn{Required: "none"},
 		Ask:        &dengxu.Ask{GraceSeconds: new(120.0), OnSilence: "abandon"},
 		PublicJoin: &dengxu.PublicJoin{}, DayEnd: "expire", RetainSeconds: new(172_800.0),
+		Estimates: &dengxu.Estimates{Method: "auto"},
 	}
 	task := people
 	task.Kind, task.Site, task.DayEnd = dengxu.KindTask, "", "keep"

@@ -10,6 +10,9 @@ type Site struct {
 	Languages    []string          `json:"languages,omitempty"`
 	OpeningHours *OpeningHours     `json:"opening_hours,omitempty" doc:"absent = always open"`
 	OtherTokens  string            `json:"other_tokens,omitempty" enum:"keep,hold,cancel" doc:"what happens to a holder's other tokens when one is called"`
+	// Covariates are numbers that wait estimates learn from beside the line:
+	// holiday, rain, seats taken. Whoever knows them sets them when they change.
+	Covariates map[string]float64 `json:"covariates,omitempty" doc:"numbers, by name, that wait estimates learn from: holiday, rain, seats taken; set when they change"`
 }
 
 // OpeningHours moves the doors of a site's queues. Its JSON is flat: keys are
@@ -63,7 +66,20 @@ type Queue struct {
 	PublicJoin             *PublicJoin       `json:"public_join,omitempty" doc:"false, \"loopback\" or {fields, classes}; default false"`
 	DayEnd                 string            `json:"day_end,omitempty" enum:"keep,expire" doc:"default expire for people, keep for tasks"`
 	RetainSeconds          *float64          `json:"retain_seconds,omitempty" minimum:"0" doc:"default 172800: how long ended tokens stay live"`
+	Estimates              *Estimates        `json:"estimates,omitempty" doc:"how waits are estimated"`
 }
+
+// Estimates says how a queue's waits are estimated.
+type Estimates struct {
+	Method string `json:"method,omitempty" enum:"auto,erlang,window" doc:"default auto: what was learned, once there is enough; erlang: position and rate alone; window: (ahead + in service) × mean service / open counters, biased high"`
+}
+
+// The methods that a setting may ask for.
+const (
+	EstimatesAuto   = "auto"
+	EstimatesErlang = "erlang"
+	EstimatesWindow = "window"
+)
 
 // Group is who a token is, for order only.
 type Group struct {

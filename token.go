@@ -62,9 +62,22 @@ type Estimate struct {
 	LowSeconds         *int   `json:"low_seconds"`
 	RecommendedSeconds *int   `json:"recommended_seconds"`
 	HighSeconds        *int   `json:"high_seconds"`
-	Method             string `json:"method" doc:"how it was made; none when unknown"`
+	Method             string `json:"method" enum:"none,idle,erlang,linear,trees,blend,window" doc:"how it was made; none when unknown"`
 	Reason             string `json:"reason" enum:",no_counter_open,not_enough_data,paused,not_waiting"`
+	// Position is on what it rests: the services until and with the own,
+	// expected under the queue's ordering. It is seldom whole.
+	Position   float64           `json:"position,omitempty" doc:"services until and with the own that it rests on, as expected under the queue's ordering"`
+	AsOf       time.Time         `json:"as_of,omitzero" doc:"the moment of the line that it was made from"`
+	Calibrated bool              `json:"calibrated,omitempty" doc:"it was held to what the line itself allows"`
+	Why        string            `json:"why,omitempty" enum:"counter_left,slower_service" doc:"why it rose although the position fell"`
+	Text       map[string]string `json:"text,omitempty" doc:"for people, rounded as they read it, by language: en, zh-CN"`
 }
+
+// Why an estimate rose although its position fell.
+const (
+	RoseCounterLeft   = "counter_left"   // fewer counters are open
+	RoseSlowerService = "slower_service" // services take longer than they did
+)
 
 // The reasons of an unknown estimate.
 const (

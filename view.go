@@ -1,6 +1,9 @@
 package dengxu
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // SiteView is a site's settings in force and its running state.
 type SiteView struct {
@@ -119,9 +122,58 @@ type StatsBucket struct {
 
 // Stats is a queue's recent past, as far as records are retained.
 type Stats struct {
-	QueueID QueueID       `json:"queue_id"`
-	Buckets []StatsBucket `json:"buckets"`
-	AsOf    time.Time     `json:"as_of"`
+	QueueID   QueueID        `json:"queue_id"`
+	Buckets   []StatsBucket  `json:"buckets"`
+	Estimates *EstimateStats `json:"estimates,omitempty" doc:"what holders were told on the days of the stats and what it came to; absent when nobody was"`
+	AsOf      time.Time      `json:"as_of"`
+}
+
+// EstimateStats is what holders were told about their wait, and what it came
+// to. What was told is scored at the first call; of one holder, the first
+// estimate at each bucket of positions.
+type EstimateStats struct {
+	EstimateScore
+	ByPosition []EstimateScore `json:"by_position" doc:"by who was ahead: the nearer the front, the less anybody can know"`
+	ByHour     []EstimateScore `json:"by_hour" doc:"by the hour of the site's day in which it was told"`
+}
+
+// EstimateScore sums up estimates whose wait is known. Its zero value has none.
+type EstimateScore struct {
+	Ahead string `json:"ahead,omitempty" doc:"bucket of positions: 0, 1, 2, 3-4, 5-9, 10-19, 20+"`
+	Hour  *int   `json:"hour,omitempty"`
+	N     int    `json:"n"`
+	// Coverage is the share of waits that were at most low, recommended, high:
+	// 0.1, 0.5 and 0.9 are promised.
+	Coverage    [3]float64 `json:"coverage" doc:"shares of the waits up to low, recommended and high; 0.1, 0.5 and 0.9 are promised"`
+	MeanWait    float64    `json:"mean_wait_seconds"`
+	BiasSeconds float64    `json:"bias_seconds" doc:"by how much the recommended waits were too long in the mean"`
+	WAPE        float64    `json:"wape" doc:"deviation of the recommended waits as a share of the waits"`
+	FloorWAPE   float64    `json:"floor_wape,omitempty" doc:"by_position: the least that anybody could reach if services are exponential"`
+}
+
+// Model is what a queue's estimates have learned.
+type Model struct {
+	QueueID   QueueID        `json:"queue_id"`
+	Version   uint64         `json:"version" doc:"rises by one at each training or load; 0 = nothing was learned yet"`
+	Method    string         `json:"method" enum:"erlang,linear,trees,blend" doc:"erlang: nothing beat position and rate"`
+	TrainedAt time.Time      `json:"trained_at,omitzero"`
+	Lessons   int            `json:"lessons" doc:"resolved tokens that there are to learn from"`
+	Rows      int            `json:"rows" doc:"of them, those that the model learned from"`
+	From      time.Time      `json:"from,omitzero" doc:"when the first of the rows joined"`
+	To        time.Time      `json:"to,omitzero"`
+	Verdicts  []ModelVerdict `json:"verdicts,omitempty" doc:"how each method did on the newest fifth, which it had not seen"`
+	// Model is what can be loaded again; only where it was asked for.
+	Model json.RawMessage `json:"model,omitempty" doc:"what can be loaded again, where it was asked for"`
+}
+
+// ModelVerdict is how one method did on waits that it had not seen.
+type ModelVerdict struct {
+	Method  string     `json:"method"`
+	N       int        `json:"n"`
+	Pinball [3]float64 `json:"pinball" doc:"mean pinball loss of the quantiles 0.1, 0.5 and 0.9, in seconds; less is better"`
+	// Coverage is before calibration.
+	Coverage [3]float64 `json:"coverage" doc:"shares of the waits up to low, recommended and high, before calibration"`
+	Kept     bool       `json:"kept,omitempty" doc:"the one that estimates go by"`
 }
 
 // CallOutcome is what call_next did. Token is nil when there was nobody to

@@ -63,11 +63,13 @@ func TestWatchSeesWhatTheTestDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen = append(seen, string(p.State)+" "+p.Ahead.String())
+		if now := string(p.State) + " " + p.Ahead.String(); len(seen) == 0 || seen[len(seen)-1] != now {
+			seen = append(seen, now) // else only the estimate is another
+		}
 		switch {
 		case p.Ahead == 1:
 			_, err = s.Client.Complete(t.Context(), s.Call("1").ID, dengxu.VerbRequest{})
-		case p.Ahead == 0:
+		case p.Ahead == 0 && p.Estimate.Method == "idle": // the counter is done with the one before
 			s.Call("1")
 		case p.State == dengxu.StateCalling:
 			_, err = s.Client.Complete(t.Context(), ticket.ID, dengxu.VerbRequest{})

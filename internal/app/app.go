@@ -155,7 +155,7 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := newMetrics(a.store, a.o.Version)
+	m := newMetrics(a.store, a.engine, a.o.Version)
 	if err := a.serveAdmin(ctx, m); err != nil {
 		return err
 	}

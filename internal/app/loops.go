@@ -32,6 +32,7 @@ type loops struct {
 	store   store.Store
 	keeper  *keeper
 	workers []*worker // by partition
+	learner *learner
 	log     *slog.Logger
 }
 
@@ -47,6 +48,7 @@ func newLoops(e *engine.Engine, s store.Store, log *slog.Logger) *loops {
 	about := s.About()
 	l := &loops{engine: e, store: s, log: log}
 	l.keeper = newKeeper(e, about, l.wake, log)
+	l.learner = &learner{engine: e, partitions: about.Partitions, owns: l.keeper.owns, log: log}
 	for i := range about.Partitions {
 		p := store.Partition(i)
 		w := &worker{due: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
@@ -89,6 +91,7 @@ func (l *loops) begin(ctx context.Context) error {
 func (l *loops) run(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { l.keeper.run(ctx) })
+	all.Go(func() { l.learner.run(ctx) })
 	if l.store.About().Shared {
 		all.Go(func() { l.lookAfter(ctx) })
 	}
@@ -134,9 +137,10 @@ func (l *loops) settle(ctx context.Context) (wait time.Duration, err error) {
 	return l.engine.Tick(ctx) // what the followers did may be due already
 }
 
-// end saves where the followers are and gives up the leases, after run.
+// end saves where the followers are and what was learned, and gives up the
+// leases, after run.
 func (l *loops) end(ctx context.Context) error {
-	var errs []error
+	errs := []error{l.learner.keep(ctx)}
 	for _, w := range l.workers {
 		errs = append(errs, w.follower.save(ctx))
 	}

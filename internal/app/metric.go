@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/dengxu/dengxu/internal/engine"
 	"github.com/dengxu/dengxu/internal/httpapi"
 	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/redisstore"
@@ -22,7 +23,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 }
 
-func newMetrics(s store.Store, version string) *metrics {
+func newMetrics(s store.Store, e *engine.Engine, version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -38,7 +39,7 @@ func newMetrics(s store.Store, version string) *metrics {
 	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.seconds, build{s, version},
+		m.requests, m.seconds, build{s, version}, promises{e},
 	)
 	if r, ok := s.(interface{ Lost() redisstore.Losses }); ok {
 		m.registry.MustRegister(lost(r.Lost)...)

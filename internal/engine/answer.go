@@ -70,28 +70,3 @@ func staff(t *store.Token, p store.Partition, now int64) dengxu.Token {
 	}
 	return out
 }
-
-// estimate is how long a token of the queue and class may wait. Numbers come
-// with the estimators; until then it says honestly why there are none.
-func (q *queue) estimate(waiting bool, class string) dengxu.Estimate {
-	reason := dengxu.UnknownNoData
-	switch {
-	case !waiting:
-		reason = dengxu.UnknownNotWaiting
-	case q.state.Door == dengxu.DoorPaused:
-		reason = dengxu.UnknownPaused
-	case !q.served(class):
-		reason = dengxu.UnknownNoCounter
-	}
-	return dengxu.Estimate{Method: "none", Reason: reason}
-}
-
-// served reports whether a counter that serves the class is open now.
-func (q *queue) served(class string) bool {
-	for _, c := range q.site.counters {
-		if c.shown() == dengxu.CounterOpen && c.serves(q.id, class) {
-			return true
-		}
-	}
-	return false
-}

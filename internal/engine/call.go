@@ -137,10 +137,13 @@ func (e *Engine) guessed(w *world, by By, id dengxu.CounterID, qid dengxu.QueueI
 	return out, err == nil && out.current != nil
 }
 
-// sawAtCounter keeps which token a commit left at its counter.
-func (e *Engine) sawAtCounter(res store.Result) {
+// sawAtCounter keeps which token a commit left at its counter, and that who is
+// there has changed.
+func (e *Engine) sawAtCounter(id dengxu.SiteID, res store.Result) {
+	stirred := false
 	for i := range res.Tokens {
 		t := &res.Tokens[i]
+		stirred = stirred || t.CallNo != 0
 		if !t.State.AtCounter() {
 			continue
 		}
@@ -153,6 +156,9 @@ func (e *Engine) sawAtCounter(res store.Result) {
 			}
 		}
 		seen.(*atomic.Pointer[store.Token]).Store(t)
+	}
+	if stirred {
+		e.stir(id)
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dengxu/dengxu"
@@ -31,8 +32,39 @@ func checkQueue(set *dengxu.Queue) error {
 		checkAbsence(set),
 		checkAppointments(set.Appointments),
 		checkPublicJoin(set),
+		checkEstimates(set.Estimates),
 	)
 }
+
+func checkEstimates(set *dengxu.Estimates) error {
+	if set == nil {
+		return nil
+	}
+	return checkOneOf("estimates.method", set.Method, dengxu.EstimatesAuto, dengxu.EstimatesErlang, dengxu.EstimatesWindow)
+}
+
+// maxCovariates is how many numbers a site may tell: a model has a column for
+// each of the commonest eight.
+const maxCovariates = 8
+
+func checkCovariates(set map[string]float64) error {
+	if len(set) > maxCovariates {
+		return dengxu.Fieldf(dengxu.Invalid, "covariates", "more than %d covariates", maxCovariates)
+	}
+	for _, name := range sortedKeys(set) {
+		if err := checkWord("covariates."+name, name); err != nil {
+			return err
+		}
+		if v := set[name]; math.IsNaN(v) || math.Abs(v) > maxCovariate {
+			return dengxu.Fieldf(dengxu.Invalid, "covariates."+name, "a covariate is a number up to %g", maxCovariate)
+		}
+	}
+	return nil
+}
+
+// maxCovariate is the largest number that a covariate may be: squares of what
+// is learned from have to stay finite.
+const maxCovariate = 1e9
 
 // checkKind is the one place that refuses queues of tasks, which are not built
 // yet.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/store"
@@ -40,9 +41,9 @@ func (e *Engine) commit(ctx context.Context, decide func(*world) (store.Batch, e
 		}
 		res, err := e.store.Commit(ctx, b)
 		if err == nil {
-			e.saw(res.Now)
+			e.saw(b.Partition, res.Now)
 			e.absorb(b.Partition, res.Docs)
-			e.sawAtCounter(res)
+			e.sawAtCounter(b.Site, res)
 			e.settle(ctx, res)
 			return res, nil
 		}
@@ -203,19 +204,27 @@ func (e *Engine) view(ctx context.Context, a store.Ask) (store.View, error) {
 	if err != nil {
 		return v, storeError("read", err)
 	}
-	e.saw(v.Now)
+	e.saw(a.Partition, v.Now)
 	return v, nil
 }
 
-// saw keeps the latest time of a store that was answered. It names token ids
-// and dates answers of replays, and decides nothing.
-func (e *Engine) saw(now int64) {
+// saw keeps the latest time of a store that was answered. It names token ids,
+// dates answers of replays and pictures of lines, and decides nothing.
+func (e *Engine) saw(p store.Partition, now int64) {
+	raise(&e.latest, now)
+	raise(&e.clocks[p], now)
+}
+
+func raise(latest *atomic.Int64, now int64) {
 	for {
-		last := e.latest.Load()
-		if now <= last || e.latest.CompareAndSwap(last, now) {
+		last := latest.Load()
+		if now <= last || latest.CompareAndSwap(last, now) {
 			return
 		}
 	}
 }
 
 func (e *Engine) now() int64 { return e.latest.Load() }
+
+// nowIn is now by the clock of one partition.
+func (e *Engine) nowIn(p store.Partition) int64 { return e.clocks[p].Load() }

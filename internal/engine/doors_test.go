@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
 	"github.com/dengxu/dengxu/internal/store/memstore"
 	"github.com/dengxu/dengxu/internal/store/storetest"
 )
@@ -329,8 +330,8 @@ func TestObserveFollowsAnotherProcess(t *testing.T) {
 		before := a.world.Load()
 		for _, ev := range a.eventsOf(dengxu.EventSiteChanged, dengxu.EventQueueChanged, dengxu.EventCounterChanged,
 			dengxu.EventDoorChanged, dengxu.EventCounterState, dengxu.EventDayStarted) {
-			a.Observe(t.Context(), ev)
-			b.Observe(t.Context(), ev)
+			a.Observe(t.Context(), 0, []store.Event{ev})
+			b.Observe(t.Context(), 0, []store.Event{ev})
 		}
 		if a.world.Load() != before {
 			t.Error("a process read anew what it had written itself")

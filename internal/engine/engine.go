@@ -36,7 +36,8 @@ type Engine struct {
 	parts    int
 	shared   bool // other processes may be using the store too
 
-	latest   atomic.Int64 // ms: see now
+	latest   atomic.Int64   // ms: see now
+	clocks   []atomic.Int64 // by partition: see nowIn
 	world    atomic.Pointer[world]
 	loads    []loading     // by partition
 	swap     sync.Mutex    // guards the replacement of world; taken inside a loading's lock
@@ -45,6 +46,8 @@ type Engine struct {
 	imported imported
 	calls    calls
 	desks    sync.Map // CounterID → *atomic.Pointer[store.Token]: the last one seen there, a guess
+	outlooks outlooks
+	lookups  []lookups // by partition
 }
 
 // Open loads all settings from the store. It returns Unavailable when the
@@ -54,7 +57,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback,
 		parts: about.Partitions, shared: about.Shared, loads: make([]loading, about.Partitions),
-		behind:   make([]atomic.Bool, about.Partitions),
+		behind: make([]atomic.Bool, about.Partitions), clocks: make([]atomic.Int64, about.Partitions),
+		lookups:  make([]lookups, about.Partitions),
 		imported: imported{named: make([]atomic.Pointer[[]int], about.Partitions)},
 	}
 	e.world.Store(&world{})

@@ -83,7 +83,7 @@ func (e *Engine) nameAhead(ctx context.Context, x *explaining) error {
 		Rule: x.q.order, Index: copied, Classes: x.q.rivals(&x.t), Bound: store.BoundClass(x.t.Lane),
 	}
 	if x.q.order.Discipline == order.Ratio {
-		if line.Debts, err = e.readDebts(ctx, x.q, copied); err != nil {
+		if line.Debts, err = e.readDebts(ctx, x.q, copied.Lanes()); err != nil {
 			return err
 		}
 	}
@@ -129,11 +129,11 @@ func (e *Engine) copyLine(ctx context.Context, x *explaining) (copied *lineCopy,
 }
 
 // readDebts reads what the groups of a line owe today.
-func (e *Engine) readDebts(ctx context.Context, q *queue, line *lineCopy) (order.Debts, error) {
+func (e *Engine) readDebts(ctx context.Context, q *queue, lanes iter.Seq[order.Lane]) (order.Debts, error) {
 	ask := store.Ask{Partition: q.site.partition}
 	var names [][2]string // class, group
 	seen := make(map[[2]string]bool)
-	for lane := range line.Lanes() {
+	for lane := range lanes {
 		groups := []string{lane.Group}
 		for _, g := range q.order.Groups {
 			groups = append(groups, g.Name)

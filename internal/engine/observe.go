@@ -14,20 +14,32 @@ type calls struct {
 	last map[dengxu.QueueID]dengxu.Called
 }
 
-// Observe tells the engine of a committed event, by whomever, in the order of
-// the log. It renews settings that another process changed and keeps the last
-// calls. Replaying the log's end at a start is how they come back.
-func (e *Engine) Observe(ctx context.Context, ev store.Event) {
-	e.follow(ctx, ev)
-	switch ev.Type { //nolint:exhaustive // the others change nothing that is kept
-	case dengxu.EventCalled, dengxu.EventRecalled:
-		e.calls.mu.Lock()
-		defer e.calls.mu.Unlock()
-		if e.calls.last == nil {
-			e.calls.last = make(map[dengxu.QueueID]dengxu.Called)
+// Observe tells the engine of committed events of a partition, by whomever, in
+// the order of the log. It renews settings that another process changed, keeps
+// the last calls, and learns how long people wait. Replaying the log's end at a
+// start is how they come back.
+func (e *Engine) Observe(ctx context.Context, p store.Partition, events []store.Event) {
+	for i := range events {
+		ev := &events[i]
+		e.follow(ctx, *ev)
+		switch ev.Type { //nolint:exhaustive // the others change nothing that is kept
+		case dengxu.EventCalled, dengxu.EventRecalled:
+			e.keepCall(ev)
 		}
-		e.calls.last[ev.Queue] = dengxu.Called{Number: ev.Label, CounterID: ev.Counter, At: at(ev.At)}
+		if ev.Counter != "" {
+			e.stir(ev.Site)
+		}
 	}
+	e.observeWaits(ctx, p, events)
+}
+
+func (e *Engine) keepCall(ev *store.Event) {
+	e.calls.mu.Lock()
+	defer e.calls.mu.Unlock()
+	if e.calls.last == nil {
+		e.calls.last = make(map[dengxu.QueueID]dengxu.Called)
+	}
+	e.calls.last[ev.Queue] = dengxu.Called{Number: ev.Label, CounterID: ev.Counter, At: at(ev.At)}
 }
 
 // lastCalled is the last call of a queue, nil when there was none.

@@ -22,9 +22,7 @@ func (r *rig) feedTo(p *rig) {
 		if page, err = r.store.Events(r.Context(), at, 10_000); err != nil {
 			r.Fatal(err)
 		}
-		for _, ev := range page.Events {
-			p.Observe(r.Context(), ev)
-		}
+		p.Observe(r.Context(), at.Partition, page.Events)
 	}
 }
 

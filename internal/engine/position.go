@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"math"
 
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/order"
 	"github.com/dengxu/dengxu/internal/store"
 )
 
@@ -33,6 +30,11 @@ func (e *Engine) tickets(ctx context.Context, queues []*queue, res store.Result)
 			rank = r
 		}
 		out[i] = e.ticket(q, t, rank)
+		when := atJoin
+		if res.Replayed {
+			when = whenAsked
+		}
+		e.announce(ctx, q, t, rank, &out[i], when)
 	}
 	return out, nil
 }
@@ -76,10 +78,6 @@ func (e *Engine) ticket(q *queue, t *store.Token, rank *int) dengxu.Ticket {
 	case dengxu.StateCalling, dengxu.StateServing, dengxu.StateHeld, dengxu.StateMissed,
 		dengxu.StateCompleted, dengxu.StateCancelled, dengxu.StateAbandoned, dengxu.StateFailed:
 	}
-	if q != nil {
-		out.Estimate = q.estimate(t.State == dengxu.StateWaiting, t.Class)
-		out.EstimatedWaitSeconds = out.Estimate.RecommendedSeconds
-	}
 	return out
 }
 
@@ -111,7 +109,9 @@ func (e *Engine) Position(ctx context.Context, id dengxu.TokenID) (dengxu.Positi
 			}
 			rank, now = &v.Ranks[0], v.Now
 		}
-		return e.position(q, &t, rank, now), nil
+		out := e.position(q, &t, rank, now)
+		e.announce(ctx, q, &t, rank, &out.Ticket, whenAsked)
+		return out, nil
 	}
 }
 
@@ -209,40 +209,4 @@ func (e *Engine) Token(ctx context.Context, id dengxu.TokenID) (dengxu.Token, er
 		out.Rank, err = e.rank(ctx, q, &t)
 	}
 	return out, err
-}
-
-// Estimate answers "if I joined now" without joining. Codes: not_found,
-// invalid.
-func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupName string, party int) (dengxu.EstimateAnswer, error) {
-	q, err := e.queue(ctx, id)
-	if err != nil {
-		return dengxu.EstimateAnswer{}, err
-	}
-	if err := checkParty(party); err != nil {
-		return dengxu.EstimateAnswer{}, err
-	}
-	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Lines: []store.LineKey{q.line()}})
-	if err != nil {
-		return dengxu.EstimateAnswer{}, err
-	}
-	t := store.Token{
-		Queue: q.id, Gen: q.gen(), Class: class, Group: cmp.Or(groupName, dengxu.GroupOrdinary), Party: party,
-		State: dengxu.StateWaiting, JoinedAt: v.Now, Seq: math.MaxUint64,
-	}
-	if err := q.foresee(&t, v.Lines[0].Counts[dengxu.StateWaiting]); err != nil {
-		return dengxu.EstimateAnswer{}, err
-	}
-	class = t.Class
-	if q.epoch() {
-		t.Place = order.Scale(t.Place, q.site.dayBegan(), t.Factor)
-	}
-	rank, err := e.rank(ctx, q, &t)
-	if err != nil {
-		return dengxu.EstimateAnswer{}, err
-	}
-	est := q.estimate(true, class)
-	return dengxu.EstimateAnswer{
-		QueueID: q.id, Class: class, Rank: *rank, Door: q.state.Door, AsOf: at(v.Now),
-		Estimate: est, EstimatedWaitSeconds: est.RecommendedSeconds,
-	}, nil
 }

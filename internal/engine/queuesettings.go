@@ -289,6 +289,7 @@ func (e *Engine) DeleteQueue(ctx context.Context, by By, id dengxu.QueueID, ifMa
 	})
 	if err == nil {
 		e.release(ctx, name)
+		e.forgetEstimates(ctx, site, id)
 	}
 	return err
 }

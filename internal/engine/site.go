@@ -103,6 +103,7 @@ func (s *site) check(set *dengxu.Site) error {
 		cleanName("name", &set.Name),
 		cleanLabels("labels", set.Labels),
 		checkOneOf("other_tokens", set.OtherTokens, "keep", "hold", "cancel"),
+		checkCovariates(set.Covariates),
 	); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (e *Engine) TickPartition(ctx context.Context, p store.Partition) (wait tim
 		if err != nil {
 			return 0, storeError("read what is due", err)
 		}
-		e.saw(due.Now)
+		e.saw(p, due.Now)
 		done, err := e.fireAll(ctx, p, due.Entries, failed)
 		if err != nil {
 			return 0, err

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dengxu/dengxu/internal/order"
@@ -38,6 +39,14 @@ type History struct {
 	Patience Usual `json:"patience"`
 	// LastEnd is when a service last ended; 0 for never.
 	LastEnd int64 `json:"last_end"`
+}
+
+// Clone is a copy that shares nothing with the history.
+func (h *History) Clone() History {
+	c := *h
+	c.Services, c.Waits, c.Lanes = slices.Clone(h.Services), slices.Clone(h.Waits), slices.Clone(h.Lanes)
+	c.Counters = maps.Clone(h.Counters)
+	return c
 }
 
 // Usual is what services of one counter come to, recent ones more.

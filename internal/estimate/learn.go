@@ -38,10 +38,13 @@ const (
 )
 
 // Verdict is how one method did on what was held back: the mean pinball loss of
-// the three quantiles, in seconds.
+// the three quantiles, in seconds, and the shares of the waits up to them before
+// calibration.
 type Verdict struct {
-	Method  string     `json:"method"`
-	Pinball [3]float64 `json:"pinball"`
+	Method   string     `json:"method"`
+	N        int        `json:"n"`
+	Pinball  [3]float64 `json:"pinball"`
+	Coverage [3]float64 `json:"coverage"`
 }
 
 func (v Verdict) total() float64 { return v.Pinball[0] + v.Pinball[1] + v.Pinball[2] }
@@ -106,12 +109,11 @@ func judge(m *Model, resolved []Resolved) Verdict {
 	if m != nil {
 		v.Method = m.Method
 	}
+	var s Score
 	for i := range resolved {
-		said := raw(m, &resolved[i].Sample)
-		for k, p := range quantiles {
-			v.Pinball[k] += Pinball(p, resolved[i].Wait, said[k]) / float64(len(resolved))
-		}
+		s.Add(resolved[i].Wait, raw(m, &resolved[i].Sample))
 	}
+	v.N, v.Pinball, v.Coverage = s.N, s.Pinball(), s.Coverage()
 	return v
 }
 

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 )
@@ -66,7 +67,7 @@ func (s *Sample) Erlang() (q [3]float64) {
 func (h *History) rate(s *State) float64 {
 	mean, sum := h.Mean(s.Prior), 0.0
 	for _, c := range s.Counters {
-		sum += perSecond(h.Counters[c.ID], mean)
+		sum += perSecond(h.Counters[c.ID], mean) * cmp.Or(c.Share, 1)
 	}
 	return sum
 }

@@ -37,4 +37,6 @@ type Counter struct {
 	Since int64
 	// Idle is a counter that could serve at once.
 	Idle bool
+	// Share is the part of its time that this queue has; 0 is all of it.
+	Share float64
 }

@@ -23,9 +23,9 @@ type Options struct {
 	// Event makes the wire form of a log entry; required. Its ID is replaced.
 	Event func(store.Cursor, store.Event) dengxu.Event
 	// Observe is told the last 1,000 entries before the start and then every
-	// entry, in the order of its partition and before any subscriber; nil =
-	// nobody.
-	Observe func(context.Context, store.Event)
+	// entry, in the order of its partition and before any subscriber, as many at
+	// once as were read; nil = nobody.
+	Observe func(context.Context, store.Partition, []store.Event)
 	// Refresh is called when entries of a log may have gone unseen: once at
 	// the start and when it was cut; nil = nobody.
 	Refresh func(context.Context, store.Partition)

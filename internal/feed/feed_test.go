@@ -37,10 +37,12 @@ func newBench(t *testing.T, o Options) *bench {
 	o.Event = func(_ store.Cursor, e store.Event) dengxu.Event {
 		return dengxu.Event{Type: e.Type, Site: e.Site, QueueID: e.Queue, Actor: e.Actor, Reason: e.Reason}
 	}
-	o.Observe = func(_ context.Context, e store.Event) {
+	o.Observe = func(_ context.Context, _ store.Partition, events []store.Event) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.observed = append(b.observed, e.Number)
+		for _, e := range events {
+			b.observed = append(b.observed, e.Number)
+		}
 	}
 	b.feed = New(o)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -374,7 +376,11 @@ func TestStartReplaysTheEnd(t *testing.T) {
 	var seen []uint64
 	f := New(Options{
 		Store: b.store, Event: func(store.Cursor, store.Event) dengxu.Event { return dengxu.Event{} },
-		Observe: func(_ context.Context, e store.Event) { seen = append(seen, e.Number) },
+		Observe: func(_ context.Context, _ store.Partition, events []store.Event) {
+			for _, e := range events {
+				seen = append(seen, e.Number)
+			}
+		},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -103,8 +104,8 @@ func (f *Feed) replay(ctx context.Context, end store.Cursor) error {
 		return nil
 	}
 	events, err := f.before(ctx, end, replayed)
-	for _, e := range events {
-		f.o.Observe(ctx, e)
+	for some := range slices.Chunk(events, batch) {
+		f.o.Observe(ctx, end.Partition, some)
 	}
 	return err
 }
@@ -137,9 +138,7 @@ func (f *Feed) drain(ctx context.Context, p store.Partition) error {
 			return nil
 		}
 		if f.o.Observe != nil {
-			for _, e := range page.Events {
-				f.o.Observe(ctx, e)
-			}
+			f.o.Observe(ctx, p, page.Events)
 		}
 		f.fanOut(page)
 		f.moved(p)

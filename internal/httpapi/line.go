@@ -235,9 +235,14 @@ func (s *server) position(c *call, p *positionParams, _ *nothing) (*dengxu.Posit
 }
 
 // positionTag names what a position says beside the time of asking. It is
-// weak: two answers of the same tag differ in that time.
+// weak: two answers of the same tag differ in that time, and in an estimate by
+// less than people read.
 func positionTag(p dengxu.Position) string {
 	p.ServerTime, p.AsOf = time.Time{}, time.Time{}
+	if p.Estimate.Known {
+		p.Estimate.LowSeconds, p.Estimate.RecommendedSeconds, p.Estimate.HighSeconds = nil, nil, nil
+		p.Estimate.Position, p.Estimate.AsOf, p.EstimatedWaitSeconds = 0, time.Time{}, nil
+	}
 	h := fnv.New64a()
 	// Encoding cannot fail: a position has no type that does.
 	_ = json.NewEncoder(h).Encode(p)

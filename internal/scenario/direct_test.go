@@ -264,8 +264,8 @@ func (d *direct) follow(ctx context.Context, at *store.Cursor) error {
 		if len(page.Events) == 0 {
 			return nil
 		}
+		d.engine.Observe(ctx, at.Partition, page.Events)
 		for _, ev := range page.Events {
-			d.engine.Observe(ctx, ev)
 			if err := d.engine.OtherTokens(ctx, ev); err != nil {
 				return err
 			}

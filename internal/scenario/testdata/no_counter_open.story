@@ -8,7 +8,8 @@ counter 1
 
 join ann → A001 estimated_wait_seconds=none estimate.known=false estimate.reason=no_counter_open
 open counter 1 → state=open
-expect ann estimate.reason=not_enough_data estimated_wait_seconds=none
+# Nobody ahead, and a counter that waits for somebody.
+expect ann estimate.method=idle estimated_wait_seconds=0
 pause counter 1 reason=lunch → state=paused state_reason=lunch
 expect ann estimate.reason=no_counter_open
 call 1 → refused conflict counter_paused

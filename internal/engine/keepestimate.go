@@ -1,0 +1,318 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/announce"
+	"github.com/dengxu/dengxu/internal/estimate"
+	"github.com/dengxu/dengxu/internal/store"
+)
+
+// What of a queue's estimates is kept in the store.
+const (
+	// lessonsInPart is how many resolved waits one document has, lessonParts how
+	// many documents there are: the newest that are learned from.
+	lessonsInPart = 200
+	lessonParts   = estimate.MaxToLearn / lessonsInPart
+	// promiseDays is how many days of what was told are kept.
+	promiseDays = 35
+	// othersEvery is how often one looks for what other processes have kept, in
+	// ms.
+	othersEvery = 30_000
+)
+
+func outlookKey(id dengxu.QueueID) store.DocKey {
+	return store.DocKey{Kind: store.DocOutlook, ID: string(id)}
+}
+
+func modelKey(id dengxu.QueueID) store.DocKey {
+	return store.DocKey{Kind: store.DocModel, ID: string(id)}
+}
+
+func lessonKey(id dengxu.QueueID, part int) store.DocKey {
+	return store.DocKey{Kind: store.DocLesson, ID: string(id) + "/" + strconv.Itoa(part)}
+}
+
+func promiseKey(id dengxu.QueueID, day int) store.DocKey {
+	return store.DocKey{Kind: store.DocPromise, ID: string(id) + "/" + strconv.Itoa(day)}
+}
+
+// keptModel is the document of what was learned.
+type keptModel struct {
+	Model    *estimate.Model    `json:"model"` // nil: nothing beat the base
+	At       int64              `json:"at"`
+	By       string             `json:"by"`
+	Lessons  int                `json:"lessons"` // that there were
+	Verdicts []estimate.Verdict `json:"verdicts"`
+}
+
+// readDoc reads the body of a document into a value; nil leaves it as it is. It
+// returns the version, 0 of none.
+func readDoc(d *store.Doc, to any) (uint64, error) {
+	if d == nil {
+		return 0, nil
+	}
+	if err := json.Unmarshal(d.Body, to); err != nil {
+		return d.Version, fmt.Errorf("document %s %s: %w", d.Key.Kind, d.Key.ID, errors.Join(store.ErrDamaged, err))
+	}
+	return d.Version, nil
+}
+
+// restore brings in what was kept of a queue, once.
+func (e *Engine) restore(ctx context.Context, q *queue, o *outlook) error {
+	if o.Restored() {
+		return nil
+	}
+	o.restoring.Lock()
+	defer o.restoring.Unlock()
+	if o.Restored() {
+		return nil
+	}
+	kept, _, m, err := e.readOutlook(ctx, q)
+	if err != nil {
+		return err
+	}
+	o.Restore(&kept)
+	o.Kept(&kept, m)
+	o.looked.Store(e.nowIn(q.site.partition))
+	return nil
+}
+
+// readOutlook reads what is kept of a queue and the model that goes with it. A
+// model or an outlook that this version cannot use is left out, and said.
+func (e *Engine) readOutlook(ctx context.Context, q *queue) (kept announce.Outlook, version uint64, m *estimate.Model, err error) {
+	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: []store.DocKey{outlookKey(q.id), modelKey(q.id)}})
+	if err != nil {
+		return kept, 0, nil, err
+	}
+	version, err = readDoc(v.Docs[0], &kept)
+	if err != nil {
+		e.log.ErrorContext(ctx, "what a queue's estimates go by was left out", "queue", q.id, "err", err)
+		kept = announce.Outlook{}
+	}
+	var learned keptModel
+	if _, err := readDoc(v.Docs[1], &learned); err != nil {
+		e.log.ErrorContext(ctx, "what a queue's estimates learned was left out", "queue", q.id, "err", err)
+	} else if m = learned.Model; m != nil {
+		if err := m.Check(); err != nil {
+			e.log.WarnContext(ctx, "what a queue's estimates learned is of no use", "queue", q.id, "err", err)
+			m = nil
+		}
+	}
+	return kept, version, m, nil
+}
+
+// KeepEstimates writes down what the queues of a partition have learned since
+// it was last called, and takes over what other processes have. Codes:
+// unavailable; what could not be kept is kept the next time.
+func (e *Engine) KeepEstimates(ctx context.Context, p store.Partition) error {
+	var errs []error
+	for _, q := range e.queuesIn(p) {
+		o := e.outlook(q.id)
+		if !o.Restored() {
+			continue
+		}
+		o.Retain(func(c string) bool { return q.site.counter(dengxu.CounterID(c)) != nil })
+		now := e.nowIn(p)
+		if pending, ok := o.Take(now); ok {
+			errs = append(errs, e.keepEstimates(ctx, q, o, pending))
+		} else if e.shared && now-o.looked.Load() >= othersEvery {
+			errs = append(errs, e.adoptOthers(ctx, q, o))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// queuesIn are the queues of a partition, in order.
+func (e *Engine) queuesIn(p store.Partition) []*queue {
+	w := e.world.Load()
+	var queues []*queue
+	for _, id := range sortedKeys(w.queues) {
+		if q := w.queues[id]; q.site.partition == p && q.set.Kind != dengxu.KindTask {
+			queues = append(queues, q)
+		}
+	}
+	return queues
+}
+
+func (e *Engine) adoptOthers(ctx context.Context, q *queue, o *outlook) error {
+	kept, _, m, err := e.readOutlook(ctx, q)
+	if err == nil {
+		o.Kept(&kept, m)
+		o.looked.Store(e.nowIn(q.site.partition))
+	}
+	return err
+}
+
+// keepEstimates adds what a queue has learned to what is kept of it. Where
+// others have written meanwhile, it is added to theirs.
+func (e *Engine) keepEstimates(ctx context.Context, q *queue, o *outlook, pending announce.Pending) error {
+	for range maxTries {
+		kept, version, m, err := e.readOutlook(ctx, q)
+		if err != nil {
+			o.Return(pending)
+			return err
+		}
+		was := kept.Lessons
+		o.Merge(&kept, &pending)
+		b, err := e.keeping(ctx, q, &kept, version, was, &pending)
+		if err == nil {
+			_, err = e.store.Commit(ctx, b)
+		}
+		if _, refused := errors.AsType[*store.Refused](err); refused {
+			continue
+		}
+		if errors.Is(err, store.ErrUnknown) && e.isKept(ctx, q, &kept) {
+			err = nil
+		}
+		if err != nil {
+			o.Return(pending)
+			return storeError("keep estimates", err)
+		}
+		o.Kept(&kept, m)
+		o.looked.Store(e.nowIn(q.site.partition))
+		return nil
+	}
+	o.Return(pending)
+	return errContention("keep estimates")
+}
+
+// isKept reports whether an outlook whose outcome was unknown is in the store.
+func (e *Engine) isKept(ctx context.Context, q *queue, kept *announce.Outlook) bool {
+	now, _, _, err := e.readOutlook(ctx, q)
+	return err == nil && now.Seen == kept.Seen && now.Lessons == kept.Lessons
+}
+
+// keeping is the batch that keeps an outlook, its new lessons and its days.
+func (e *Engine) keeping(ctx context.Context, q *queue, kept *announce.Outlook, version uint64, was int, pending *announce.Pending) (store.Batch, error) {
+	b := store.Batch{Partition: q.site.partition, Site: q.site.id}
+	first, last := was/lessonsInPart, kept.Lessons/lessonsInPart
+	if kept.Lessons-was > estimate.MaxToLearn {
+		first = last - lessonParts + 1
+	}
+	days := pending.DaysInOrder()
+	var keys []store.DocKey
+	for part := first; part <= last && kept.Lessons > was; part++ {
+		keys = append(keys, lessonKey(q.id, part%lessonParts))
+	}
+	for _, day := range days {
+		keys = append(keys, promiseKey(q.id, day), promiseKey(q.id, day-promiseDays))
+	}
+	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: keys})
+	if err != nil {
+		return b, err
+	}
+	put := func(key store.DocKey, body any, expect uint64) error {
+		w, err := docWrite(key.Kind, key.ID, q.site.id, body, 0, expect)
+		b.Docs = append(b.Docs, w)
+		return err
+	}
+	docs := v.Docs
+	if kept.Lessons > was {
+		lessons := pending.Lessons()
+		for part := first; part <= last; part++ {
+			if err := e.keepLessons(q, put, docs[0], part, was, lessons); err != nil {
+				return b, err
+			}
+			docs = docs[1:]
+		}
+	}
+	for _, day := range days {
+		var sum announce.Day
+		had, err := readDoc(docs[0], &sum)
+		if err != nil {
+			sum = announce.Day{}
+		}
+		sum.Merge(pending.Days[day])
+		if err := put(promiseKey(q.id, day), &sum, had); err != nil {
+			return b, err
+		}
+		if old := docs[1]; old != nil {
+			b.Docs = append(b.Docs, deletion(old.Key.Kind, old.Key.ID, q.site.id, old.Version))
+		}
+		docs = docs[2:]
+	}
+	return b, put(outlookKey(q.id), kept, version)
+}
+
+// keepLessons writes the lessons of one part: those from was on are new.
+func (e *Engine) keepLessons(q *queue, put func(store.DocKey, any, uint64) error, doc *store.Doc, part, was int, lessons []estimate.Resolved) error {
+	var have []estimate.Resolved
+	version, err := readDoc(doc, &have)
+	begins, ends := part*lessonsInPart, (part+1)*lessonsInPart
+	// The ring has come round to a part that is full, or one could not be read.
+	if err != nil || begins >= was || len(have) > was-begins {
+		have = have[:0:0]
+	}
+	from, to := max(begins-was, 0), min(ends-was, len(lessons))
+	if from >= to {
+		return nil
+	}
+	return put(lessonKey(q.id, part%lessonParts), slices.Concat(have, lessons[from:to]), version)
+}
+
+// lessons are all that are kept of a queue, the oldest first.
+func (e *Engine) lessons(ctx context.Context, q *queue, count int) ([]estimate.Resolved, error) {
+	var all []estimate.Resolved
+	last := count / lessonsInPart
+	const atOnce = 10 // parts a read
+	for part := max(0, last-lessonParts+1); part <= last; part += atOnce {
+		var keys []store.DocKey
+		for n := part; n <= min(last, part+atOnce-1); n++ {
+			keys = append(keys, lessonKey(q.id, n%lessonParts))
+		}
+		v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: keys})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range v.Docs {
+			var lessons []estimate.Resolved
+			if _, err := readDoc(d, &lessons); err != nil {
+				e.log.WarnContext(ctx, "lessons were left out", "queue", q.id, "err", err)
+				continue
+			}
+			all = append(all, lessons...)
+		}
+	}
+	return all, nil
+}
+
+// forgetEstimates removes what was kept of a queue that is gone. What a crash
+// leaves behind is in nobody's way: a queue of the same name would go on from
+// it.
+func (e *Engine) forgetEstimates(ctx context.Context, site dengxu.SiteID, id dengxu.QueueID) {
+	e.outlooks.queues.Delete(id)
+	p := partitionOfSite(site, e.parts)
+	keys := []store.DocKey{outlookKey(id), modelKey(id)}
+	for part := range lessonParts {
+		keys = append(keys, lessonKey(id, part))
+	}
+	if s := e.world.Load().sites[site]; s != nil {
+		for day := range promiseDays + 1 {
+			keys = append(keys, promiseKey(id, s.state.Day-day))
+		}
+	}
+	const atOnce = 20 // they may be large
+	for some := range slices.Chunk(keys, atOnce) {
+		v, err := e.view(ctx, store.Ask{Partition: p, Docs: some})
+		b := store.Batch{Partition: p, Site: site}
+		for _, d := range v.Docs {
+			if d != nil {
+				b.Docs = append(b.Docs, deletion(d.Key.Kind, d.Key.ID, site, d.Version))
+			}
+		}
+		if err == nil && len(b.Docs) > 0 {
+			_, err = e.store.Commit(ctx, b)
+		}
+		if err != nil {
+			e.log.WarnContext(ctx, "what a deleted queue had learned stays in the store", "queue", id, "err", err)
+			return
+		}
+	}
+}
