@@ -118,10 +118,10 @@ func readBeginnings(u *unpacker, a *store.AfterAsk, now int64) beginnings {
 	known := beginnings{}
 	key := func() (order.Key, bool) {
 		b := u.bytes()
-		if len(b) != 12 {
+		if len(b) != keySize {
 			return order.Key{}, false
 		}
-		return order.Key{Place: int64(big(b[:6])), Seq: big(b[6:])}, true
+		return unpackPoint(b), true
 	}
 	for range u.array() {
 		u.array()

@@ -24,7 +24,7 @@ func (p asking) part(kind string) {
 
 // packAsk writes an Ask; viewing reads the answers in the same order.
 func packAsk(w *packer, c cells, rules *once, a *store.Ask, times int) {
-	parts := len(a.Tokens) + len(a.Docs) + len(a.Holders) + len(a.Counters) + len(a.Persons) + len(a.Lines) +
+	parts := len(a.Tokens) + len(a.Docs) + len(a.Holders) + len(a.Counters) + len(a.Persons) + len(a.Lines) + len(a.Fronts) +
 		len(a.Ranks) + len(a.Afters) + len(a.Tallies) + len(a.Marks)
 	if a.Op.Key != "" {
 		parts++
@@ -75,6 +75,12 @@ func (p asking) lines(a *store.Ask) {
 		p.need.line(k)
 		p.part("line")
 		p.text(packLine(k))
+	}
+	for _, f := range a.Fronts {
+		p.part("front")
+		p.array(2)
+		p.text(packLine(f.Line))
+		p.int(int64(min(max(f.Most, 0), store.MaxFront)))
 	}
 	for i := range a.Ranks {
 		p.part("rank")
@@ -146,6 +152,9 @@ func readView(u *unpacker, a *store.Ask, times int, now int64) (view store.View,
 	v.lists(a)
 	for range a.Lines {
 		v.view.Lines = append(v.view.Lines, readLine(u))
+	}
+	for range a.Fronts {
+		v.view.Fronts = append(v.view.Fronts, readFront(u))
 	}
 	for range a.Ranks {
 		v.view.Ranks = append(v.view.Ranks, int(u.int()))
@@ -233,6 +242,27 @@ func readLine(u *unpacker) store.LineView {
 			Len:  int(u.int()),
 			Head: order.Key{Place: u.int(), Seq: uint64(u.int())},
 		})
+	}
+	return v
+}
+
+// readFront reads how the lanes of a line begin; beginning.lua names the positions.
+func readFront(u *unpacker) (v store.FrontView) {
+	for range u.array() {
+		u.array()
+		lane := store.FrontLane{Lane: order.Lane{Class: u.text(), Group: u.text(), K: int(u.int())}, Len: int(u.int())}
+		keys := u.bytes()
+		if len(keys)%keySize != 0 {
+			u.fail("a point that is cut off")
+			break
+		}
+		if len(keys) > 0 {
+			lane.Keys = make([]order.Key, 0, len(keys)/keySize)
+		}
+		for ; len(keys) > 0; keys = keys[keySize:] {
+			lane.Keys = append(lane.Keys, unpackPoint(keys))
+		}
+		v.Lanes = append(v.Lanes, lane)
 	}
 	return v
 }

@@ -349,10 +349,10 @@ func setText(kind, member string, score float64) string {
 		return fmt.Sprintf("%q", member)
 	}
 	lane, rest, ok := unpackLane(rest[4:])
-	if !ok || len(rest) < 12 {
+	if !ok || len(rest) < keySize {
 		return fmt.Sprintf("%q", member)
 	}
-	return fmt.Sprintf("%s of %d, %+v: %s", queue, int32(big([]byte(member[len(queue)+1:][:4]))), lane, unpackID(rest[12:]).Mask())
+	return fmt.Sprintf("%s of %d, %+v: %s", queue, int32(big([]byte(member[len(queue)+1:][:4]))), lane, unpackID(rest[keySize:]).Mask())
 }
 
 func parseScore(s string) (float64, error) {

@@ -125,11 +125,18 @@ func packMember(m order.Member) string {
 // unpackMember reads a lane, a place and a seq.
 func unpackMember(s string) (m order.Member, ok bool) {
 	lane, rest, ok := unpackLane(s)
-	if !ok || len(rest) != 12 {
+	if !ok || len(rest) != keySize {
 		return m, false
 	}
-	key := order.Key{Place: int64(big([]byte(rest[:6]))), Seq: big([]byte(rest[6:]))}
-	return order.Member{Lane: lane, Key: key}, true
+	return order.Member{Lane: lane, Key: unpackPoint([]byte(rest))}, true
+}
+
+// keySize is how many bytes a point in a lane has: place and seq.
+const keySize = 12
+
+// unpackPoint reads a place and a seq, of at least keySize bytes.
+func unpackPoint(b []byte) order.Key {
+	return order.Key{Place: int64(big(b[:6])), Seq: big(b[6:keySize])}
 }
 
 // big reads an unsigned number of up to eight bytes.

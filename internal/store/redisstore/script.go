@@ -50,7 +50,7 @@ func newScripts(publish string) *scripts {
 		// memory is full, for they make room.
 		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "kind", "newcomer", "commit"),
 		tick:   newScript("#!lua flags=allow-oom", "", ticking, "tick"),
-		view:   newScript("#!lua flags=no-writes", "", reading, "after", "ask", "view"),
+		view:   newScript("#!lua flags=no-writes", "", reading, "beginning", "after", "ask", "view"),
 		due:    newScript("#!lua flags=no-writes", "", ticking, "due"),
 		list:   newScript("#!lua flags=no-writes", "", ticking, "record", "list"),
 		events: newScript("#!lua flags=no-writes", "", nil, "meta", "cell", "events"),

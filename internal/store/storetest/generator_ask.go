@@ -79,6 +79,7 @@ func (g *generator) ask() store.Ask {
 		a.Counters = append(a.Counters, one(g, someCounters))
 		a.Persons = append(a.Persons, store.Person{Site: site, Business: one(g, someHolders)})
 		a.Lines = append(a.Lines, line)
+		a.Fronts = append(a.Fronts, store.FrontAsk{Line: line, Most: g.rnd.IntN(7) - 1})
 		a.Ranks = append(a.Ranks, store.RankAsk{
 			Line: line, Ordering: g.ordering(line.Queue), Classes: g.competing(), Member: member,
 		})

@@ -41,7 +41,7 @@ func Run(t *testing.T, open Opener) {
 	suite := map[string][]example{
 		"archive": archiveExamples, "batch": batchExamples, "call": callExamples, "clock": clockExamples,
 		"counter": counterExamples, "doc": docExamples, "due": dueExamples, "dump": dumpExamples, "event": eventExamples,
-		"expectation": expectationExamples, "holder": holderExamples, "lane": laneExamples,
+		"expectation": expectationExamples, "front": frontExamples, "holder": holderExamples, "lane": laneExamples,
 		"list": listExamples, "mark": markExamples, "op": opExamples, "place": placeExamples,
 		"rank": rankExamples, "ratio": ratioExamples, "series": seriesExamples, "store": storeExamples,
 		"strict": strictExamples, "tally": tallyExamples, "token": tokenExamples,

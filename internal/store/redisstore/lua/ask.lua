@@ -61,7 +61,7 @@ local kinds = {
   holder = function(x) return holder(x[1], x[2]) or false end,
   counter = function(x) return listed('b' .. x, of_counter) end,
   person = function(x) return listed('p' .. x, of_person) end,
-  line = line_view, after = after_view, rank = rank_view, op = op_view,
+  line = line_view, front = front_view, after = after_view, rank = rank_view, op = op_view,
   tally = function(x) return on(x[1], x[2]) end,
   mark = mark,
 }
