@@ -36,6 +36,7 @@ type Picture struct {
 	Method string
 
 	index *estimate.Fronts
+	own   []string // classes of the queue itself that somebody stands in
 	flows []estimate.Flow
 	said  map[question]*estimate.Forecast
 }
@@ -66,6 +67,8 @@ type Asked struct {
 	Class  string
 	Group  string
 	Rank   int // how many are ahead now
+	// Classes are those that Rank counts; nil = all of its queue.
+	Classes []string
 	// InLine says that the member stands in the line already.
 	InLine bool
 	// Prior is the expected service by the settings, in seconds; 0 = none.
@@ -107,6 +110,12 @@ func (q *Queue) forecast(p *Picture, a *Asked) estimate.Forecast {
 	h := &q.estimator.History
 	if p.index == nil {
 		p.index = estimate.NewFronts(p.At, p.Fronts)
+		p.own = []string{}
+		for _, f := range p.Fronts {
+			if !f.Foreign && !f.Lane.Bound() && !slices.Contains(p.own, f.Lane.Class) {
+				p.own = append(p.own, f.Lane.Class)
+			}
+		}
 		p.flows = slices.Concat(h.Flows(p.At), p.Flows)
 	}
 	state := estimate.State{
@@ -115,13 +124,15 @@ func (q *Queue) forecast(p *Picture, a *Asked) estimate.Forecast {
 	}
 	line := estimate.Line{
 		Now: p.At, Order: order.Line{Rule: p.Rule, Debts: p.Debts, Index: p.index},
-		Flows: p.flows, GiveUp: h.GiveUpPerSecond(), DayStart: p.DayStart, Rank: &a.Rank,
+		Flows: p.flows, GiveUp: h.GiveUpPerSecond(), DayStart: p.DayStart,
 	}
+	line.Came = a.Rank - p.rank(a)
 	idle := p.desks(a, h, &state, &line)
-	if place, ok := line.Place(a.Member); ok {
-		state.Position = place.Services
+	place, known := line.Place(a.Member)
+	if !known { // nobody serves, or it is not known how fast
+		place.Ahead = a.Rank
 	}
-	if a.Rank < idle {
+	if state.Position = place.Services; place.Ahead < idle {
 		state.Position = 1 // whoever is free calls at once
 	} else {
 		for i := range state.Counters {
@@ -134,6 +145,20 @@ func (q *Queue) forecast(p *Picture, a *Asked) estimate.Forecast {
 		return q.estimator.Without(state)
 	}
 	return q.estimator.Forecast(state)
+}
+
+// rank is how many of the picture are ahead: as the store counts it, who came
+// since then left out.
+func (p *Picture) rank(a *Asked) int {
+	classes := a.Classes
+	if classes == nil {
+		classes = p.own
+	}
+	line := order.Line{Rule: p.Rule, Debts: p.Debts, Index: p.index, Classes: classes}
+	if a.Member.Lane.Bound() {
+		line.Bound = a.Member.Lane.Class
+	}
+	return order.Rank(p.At, a.Member, line)
 }
 
 // desks puts the open counters into a state and a line, and counts how many of

@@ -52,7 +52,7 @@ func (q *queue) asked(t *store.Token, rank int) *announce.Asked {
 	}
 	return &announce.Asked{
 		Member: t.Member(), Class: t.Class, Group: t.Group, Rank: rank,
-		InLine: t.Seq != math.MaxUint64, Prior: prior,
+		Classes: q.rivals(t), InLine: t.Seq != math.MaxUint64, Prior: prior,
 	}
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -20,6 +19,9 @@ import (
 const (
 	// pictureFor is how long one serves everybody who asks, in ms.
 	pictureFor = 1000
+	// farBehind is how many more than the counters are ahead of somebody for whom
+	// it does not matter that one of these has called.
+	farBehind = 8
 	// pictureKeys is about how many tokens a picture names one by one; those
 	// behind are counted.
 	pictureKeys = 1024
@@ -110,7 +112,7 @@ func (e *Engine) usable(f *framed, q *queue, rank int) bool {
 	if f == nil || f.site != q.site || e.nowIn(q.site.partition)-f.At >= pictureFor {
 		return false
 	}
-	return rank >= len(f.Desks) || f.stirs == e.stirs(q.site.id).Load()
+	return rank >= farBehind*(1+len(f.Desks)) || f.stirs == e.stirs(q.site.id).Load()
 }
 
 // takePicture reads the line, those that share its counters, and who is at these
@@ -139,9 +141,6 @@ func (e *Engine) takePicture(ctx context.Context, q *queue, o *outlook, last *fr
 	v, err := e.view(ctx, ask)
 	if err != nil {
 		return nil, err
-	}
-	if len(v.Fronts) < len(ask.Fronts) {
-		return nil, errors.New("the store does not say how lanes begin")
 	}
 	local := time.UnixMilli(v.Now).In(q.site.zone)
 	p := &announce.Picture{
@@ -245,7 +244,7 @@ func fronts(to []estimate.Front, rival dengxu.QueueID, lanes []store.FrontLane) 
 		f := estimate.Front{Lane: l.Lane, Len: l.Len, Keys: l.Keys}
 		switch at := slices.IndexFunc(to, func(f estimate.Front) bool { return f.Lane == l.Lane }); {
 		case rival != "" && !l.Lane.Bound():
-			f.Lane.Class = ofRival(rival, l.Lane.Class)
+			f.Lane.Class, f.Foreign = ofRival(rival, l.Lane.Class), true
 		case at >= 0:
 			to[at].Len += l.Len
 			to[at].Keys = slices.SortedFunc(slices.Values(slices.Concat(to[at].Keys, l.Keys)), order.Key.Compare)
@@ -318,7 +317,7 @@ func (c *counter) all(id dengxu.QueueID) bool {
 }
 
 // share is the part of a counter's time that the queue has, by who waits in each
-// of the counter's queues, one more than wait in this one.
+// of the counter's queues.
 func (c *counter) share(rivals []*queue, lines []store.FrontView) float64 {
 	waiting := func(v store.FrontView) (n int) {
 		for _, l := range v.Lanes {
@@ -326,7 +325,7 @@ func (c *counter) share(rivals []*queue, lines []store.FrontView) float64 {
 		}
 		return n
 	}
-	own := waiting(lines[0]) + 1
+	own := max(1, waiting(lines[0])) // whoever asks is one
 	all := own
 	for i, r := range rivals {
 		if c.takesFrom(r.id) {

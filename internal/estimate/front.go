@@ -20,6 +20,8 @@ type Front struct {
 	Lane order.Lane
 	Len  int
 	Keys []order.Key // the first of its members, in order
+	// Foreign is a lane of another queue that the same counters serve.
+	Foreign bool
 }
 
 // NewFronts makes an index as of a moment. The fronts may be in any order; those

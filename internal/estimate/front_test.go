@@ -116,8 +116,6 @@ func TestARollOverFronts(t *testing.T) {
 	line.Order.Index = l
 	whole, _ := line.Place(me)
 	line.Order.Index = frontsOf(l, now, 50)
-	rank := order.Rank(now, me, order.Line{Index: l})
-	line.Rank = &rank
 	cut, _ := line.Place(me)
 	if off := cut.Services/whole.Services - 1; math.Abs(off) > 0.02 {
 		t.Errorf("%.1f services of %.1f", cut.Services, whole.Services)
@@ -143,7 +141,7 @@ func TestALoneLaneNeedsNoRolling(t *testing.T) {
 		if !r.alone() {
 			t.Fatal("somebody else is there")
 		}
-		near, far := r.forward(), newRoll(&line, me).far()
+		near, far := r.forward(), newRoll(&line, me).lone()
 		if near.Ahead != far.Ahead || math.Abs(near.Seconds-far.Seconds) > 1e-3*near.Seconds {
 			t.Fatalf("rolled %+v, ranked %+v", near, far)
 		}

@@ -22,10 +22,9 @@ type Line struct {
 	GiveUp float64
 	// DayStart is from where places are scaled (epoch).
 	DayStart int64
-	// Rank is how many are ahead of me now, when somebody has counted them; nil
-	// lets the index be asked. An index that knows only how lanes begin, such as
-	// Fronts, answers it roughly far behind.
-	Rank *int
+	// Came is how many more are ahead of me now than the index says: who came
+	// since it was read, less who left, and what it does not reach.
+	Came int
 }
 
 // Flow is who will come into a lane.
@@ -89,13 +88,13 @@ func (l *Line) Place(me order.Member) (Place, bool) {
 	case l.Order.Rule.Discipline == order.Ratio:
 		return r.ratio(), true
 	case r.alone():
-		return r.far(), true
+		return r.lone(), true
 	}
 	return r.forward(), true
 }
 
 // alone reports whether everyone in line who competes with me is in my lane and
-// is served by nobody else than I: then the rank of now says all.
+// is served by nobody else than I: then my place in the lane says all.
 func (r *roll) alone() bool {
 	for i := range r.crews {
 		if c := &r.crews[i]; !c.mine && c.serves(r.me.Lane) {
@@ -176,6 +175,7 @@ func (r *roll) forward() Place {
 		r.lanes = append(r.lanes, a)
 	}
 	taken, wait := 0, 0.0
+	came := float64(r.Came) / r.rate // as long as those take, whoever they are
 	for steps := 0; ; steps++ {
 		if steps >= maxRolled {
 			return r.far()
@@ -183,12 +183,12 @@ func (r *roll) forward() Place {
 		c := r.soonest()
 		c.served++
 		if c.mine {
-			wait = r.solve(float64(c.served)/c.PerSecond, wait)
+			wait = r.solve(max(1/r.rate, float64(c.served)/c.PerSecond+came), wait)
 		}
 		now := r.Now + int64(1000*max(wait, float64(c.served)/c.PerSecond))
 		best := r.best(now, c)
 		if c.mine && (best == nil || order.Before(now, r.me, best.head, r.Order.Rule)) {
-			return Place{Services: wait * r.rate, Ahead: taken, Seconds: wait}
+			return Place{Services: wait * r.rate, Ahead: max(0, taken+r.Came), Seconds: wait}
 		}
 		if best == nil {
 			continue
@@ -231,27 +231,22 @@ func (r *roll) step(a *ahead) {
 	}
 }
 
+// lone is the answer where all who compete with me stand in my lane.
+func (r *roll) lone() Place {
+	ahead := max(0, r.Order.Index.Below(r.me.Lane, r.me.Key)+r.Came)
+	wait := r.solve(float64(ahead+1)/r.rate, 0)
+	return Place{Services: wait * r.rate, Ahead: ahead, Seconds: wait}
+}
+
 // far is the answer deep in a line: the rank of now, and of then, whichever is
 // more, and who overtakes.
 func (r *roll) far() Place {
-	rank := r.rank()
-	wait := r.solve(float64(rank+1)/r.rate, 0)
-	if !r.alone() {
-		then := order.Rank(r.Now+int64(1000*wait), r.me, r.competing())
-		if then > rank {
-			rank = then
-			wait = r.solve(float64(rank+1)/r.rate, wait)
-		}
-	}
+	line := r.competing()
+	rank := order.Rank(r.Now, r.me, line)
+	wait := r.solve(float64(max(0, rank+r.Came)+1)/r.rate, 0)
+	rank = max(0, max(rank, order.Rank(r.Now+int64(1000*wait), r.me, line))+r.Came)
+	wait = r.solve(float64(rank+1)/r.rate, wait)
 	return Place{Services: wait * r.rate, Ahead: rank, Seconds: wait}
-}
-
-// rank is how many are ahead of me now.
-func (r *roll) rank() int {
-	if r.Rank != nil {
-		return *r.Rank
-	}
-	return order.Rank(r.Now, r.me, r.competing())
 }
 
 // competing is the line as far as it competes with me.

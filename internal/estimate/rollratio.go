@@ -6,7 +6,7 @@ import "github.com/dengxu/dengxu/internal/order"
 // turns before mine by its debt and mine: as many as it has members now, and
 // who comes meanwhile takes the turns that are left over.
 func (r *roll) ratio() Place {
-	rank := r.rank()
+	rank := max(0, order.Rank(r.Now, r.me, r.competing())+r.Came)
 	turns := r.turns()
 	wait := r.thinned(float64(rank + 1))
 	for range maxSolved {
