@@ -9,7 +9,7 @@ import (
 
 // Outcome is what was told at a join, and the wait that it came to.
 type Outcome struct {
-	Forecast *estimate.Forecast
+	Forecast *Answer
 	Wait     float64
 }
 
@@ -108,7 +108,7 @@ func (q *Queue) Return(p Pending) {
 // changed meanwhile: calibrations go on from theirs, the history is this one.
 func (q *Queue) Merge(o *Outlook, p *Pending) {
 	for i := range p.Outcomes {
-		o.Estimator.Resolve(*p.Outcomes[i].Forecast, p.Outcomes[i].Wait)
+		o.Estimator.Resolve(p.Outcomes[i].Forecast.Forecast, p.Outcomes[i].Wait)
 	}
 	o.Lessons += len(p.Lessons())
 	q.mu.Lock()
@@ -125,7 +125,7 @@ func (q *Queue) Kept(o *Outlook, m *estimate.Model) {
 	q.estimator.Plain, q.estimator.Learned = o.Estimator.Plain, o.Estimator.Learned
 	q.estimator.Model, q.model, q.lessons = m, o.Model, o.Lessons
 	for i := range q.pending.Outcomes {
-		q.estimator.Resolve(*q.pending.Outcomes[i].Forecast, q.pending.Outcomes[i].Wait)
+		q.estimator.Resolve(q.pending.Outcomes[i].Forecast.Forecast, q.pending.Outcomes[i].Wait)
 	}
 }
 

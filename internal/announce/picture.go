@@ -38,7 +38,7 @@ type Picture struct {
 	index *estimate.Fronts
 	own   []string // classes of the queue itself that somebody stands in
 	flows []estimate.Flow
-	said  map[question]*estimate.Forecast
+	said  map[question]*Answer
 }
 
 // Desk is an open counter as its queue sees it.
@@ -77,7 +77,7 @@ type Asked struct {
 
 // Forecast says how long the wait will be. Ranks that are about the same have
 // the same answer.
-func (q *Queue) Forecast(p *Picture, a *Asked) *estimate.Forecast {
+func (q *Queue) Forecast(p *Picture, a *Asked) *Answer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	about := roughly(a.Rank)
@@ -86,10 +86,10 @@ func (q *Queue) Forecast(p *Picture, a *Asked) *estimate.Forecast {
 	if f := p.said[ask]; f != nil && !future {
 		return f
 	}
-	f := new(q.forecast(p, a))
+	f := answer(q.forecast(p, a), p.At)
 	if !future {
 		if p.said == nil {
-			p.said = make(map[question]*estimate.Forecast)
+			p.said = make(map[question]*Answer)
 		}
 		p.said[ask] = f
 	}

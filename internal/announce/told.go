@@ -15,10 +15,10 @@ const (
 
 // stay is what one holder was told.
 type stay struct {
-	joined *estimate.Forecast // at the join; nil when that was not here
-	last   *estimate.Forecast // that was known
-	at     int64              // of the last
-	said   []saying           // the first at each bucket of positions
+	joined *Answer  // at the join; nil when that was not here
+	last   *Answer  // that was known
+	at     int64    // of the last
+	said   []saying // the first at each bucket of positions
 }
 
 // saying is one announcement that is going to be scored.
@@ -39,7 +39,7 @@ type Moment struct {
 
 // TellFirst remembers what the holder of a token is told at the join: what is
 // learned from.
-func (q *Queue) TellFirst(id dengxu.TokenID, m Moment, f *estimate.Forecast) *estimate.Forecast {
+func (q *Queue) TellFirst(id dengxu.TokenID, m Moment, f *Answer) *Answer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	f = q.tell(id, m, f)
@@ -51,14 +51,14 @@ func (q *Queue) TellFirst(id dengxu.TokenID, m Moment, f *estimate.Forecast) *es
 
 // Tell remembers what the holder of a token is told, and returns it as it is to
 // be told: held to what the same holder was told before.
-func (q *Queue) Tell(id dengxu.TokenID, m Moment, f *estimate.Forecast) *estimate.Forecast {
+func (q *Queue) Tell(id dengxu.TokenID, m Moment, f *Answer) *Answer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.tell(id, m, f)
 }
 
 // tell is Tell for whoever holds mu.
-func (q *Queue) tell(id dengxu.TokenID, m Moment, f *estimate.Forecast) *estimate.Forecast {
+func (q *Queue) tell(id dengxu.TokenID, m Moment, f *Answer) *Answer {
 	if !f.Known {
 		return f
 	}
@@ -74,8 +74,8 @@ func (q *Queue) tell(id dengxu.TokenID, m Moment, f *estimate.Forecast) *estimat
 		q.told[id] = s
 	}
 	if s.last != nil {
-		if steady := estimate.Steady(*s.last, *f); steady.Calibrated != f.Calibrated || steady.Why != f.Why || steady.Recommended != f.Recommended {
-			f = &steady
+		if steady := estimate.Steady(&s.last.Forecast, &f.Forecast); steady != &f.Forecast {
+			f = answer(*steady, m.At)
 		}
 	}
 	s.last, s.at = f, m.At
@@ -101,7 +101,7 @@ func (q *Queue) score(s *stay, called int64) {
 	}
 	if s.joined != nil && len(s.said) > 0 {
 		o := Outcome{Forecast: s.joined, Wait: float64(max(0, called-s.said[0].at)) / 1000}
-		q.estimator.Resolve(*o.Forecast, o.Wait)
+		q.estimator.Resolve(o.Forecast.Forecast, o.Wait)
 		q.pending.Outcomes = append(q.pending.Outcomes, o)
 	}
 }

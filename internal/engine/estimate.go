@@ -39,7 +39,7 @@ func (e *Engine) announce(ctx context.Context, q *queue, t *store.Token, rank *i
 	} else {
 		f = o.Tell(t.ID, m, f)
 	}
-	to.Estimate = shownEstimate(f, p.At)
+	to.Estimate = f.Said
 	to.EstimatedWaitSeconds = to.Estimate.RecommendedSeconds
 }
 
@@ -63,20 +63,6 @@ func (s *site) moment(now int64) announce.Moment {
 
 func unknown(reason string) dengxu.Estimate {
 	return dengxu.Estimate{Method: estimate.MethodNone, Reason: reason}
-}
-
-// shownEstimate is a forecast as people get it.
-func shownEstimate(f *estimate.Forecast, now int64) dengxu.Estimate {
-	if !f.Known {
-		return unknown(f.Reason)
-	}
-	whole := func(seconds float64) *int { return new(int(math.Round(seconds))) }
-	return dengxu.Estimate{
-		Known: true, Method: f.Method,
-		LowSeconds: whole(f.Low), RecommendedSeconds: whole(f.Recommended), HighSeconds: whole(f.High),
-		Position: math.Round(100*f.Position) / 100, AsOf: at(now), Calibrated: f.Calibrated, Why: f.Why,
-		Text: map[string]string{"en": f.Text(estimate.English), "zh-CN": f.Text(estimate.Chinese)},
-	}
 }
 
 // Estimate answers "if I joined now" without joining. Codes: not_found,
@@ -112,7 +98,7 @@ func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupNa
 		Estimate: unknown(dengxu.UnknownNoData),
 	}
 	if p, o := e.picture(ctx, q, *rank); p != nil {
-		out.Estimate = shownEstimate(o.Forecast(p, q.asked(&t, *rank)), p.At)
+		out.Estimate = o.Forecast(p, q.asked(&t, *rank)).Said
 		out.EstimatedWaitSeconds = out.Estimate.RecommendedSeconds
 	}
 	return out, nil

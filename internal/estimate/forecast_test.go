@@ -83,7 +83,7 @@ func TestAClosedCounterRaisesTheEstimateAtOnce(t *testing.T) {
 	if math.Abs(one.Recommended-2*both.Recommended) > 1e-6 || one.High <= both.High {
 		t.Errorf("both %+v, one %+v", both, one)
 	}
-	if s := Steady(both, e.Forecast(State{Position: 5, Counters: busy("a")})); s.Why != CounterLeft || s.Recommended < both.Recommended {
+	if s := steady(both, e.Forecast(State{Position: 5, Counters: busy("a")})); s.Why != CounterLeft || s.Recommended < both.Recommended {
 		t.Errorf("the answer says %q: %+v", s.Why, s)
 	}
 }
@@ -179,7 +179,7 @@ func TestForecastsKeepTheirOrderAndTheBand(t *testing.T) {
 			t.Fatalf("%g is not within %g and %g", f.Recommended, low, high)
 		}
 		// A step forward is never told as a rise above the earlier band.
-		next := Steady(f, e.Forecast(State{Position: position * rapid.Float64Range(0.1, 1).Draw(t, "step"), Counters: counters}))
+		next := steady(f, e.Forecast(State{Position: position * rapid.Float64Range(0.1, 1).Draw(t, "step"), Counters: counters}))
 		if next.Recommended > high*(1+1e-12) && next.Why == "" {
 			t.Fatalf("%+v after %+v", next, f)
 		}
@@ -194,19 +194,19 @@ func TestSteady(t *testing.T) {
 
 	over := e.Forecast(State{Position: 9, Counters: busy("a")})
 	over.Recommended, over.High = most+50, most+90
-	if s := Steady(before, over); s.Recommended != most || !s.Calibrated || s.Why != "" || s.Low > most {
+	if s := steady(before, over); s.Recommended != most || !s.Calibrated || s.Why != "" || s.Low > most {
 		t.Errorf("%+v, at most %g", s, most)
 	}
 	behind := over
 	behind.Position = 11
-	if s := Steady(before, behind); s.Recommended != most+50 {
+	if s := steady(before, behind); s.Recommended != most+50 {
 		t.Errorf("the position rose, and the estimate may: %+v", s)
 	}
 	slow := served(1000, "a").Forecast(State{Position: 9, Counters: busy("a")})
-	if s := Steady(before, slow); s.Why != SlowerService || s.Recommended != slow.Recommended {
+	if s := steady(before, slow); s.Why != SlowerService || s.Recommended != slow.Recommended {
 		t.Errorf("ten times slower: %+v", s)
 	}
-	if s := Steady(Forecast{}, over); s.Recommended != over.Recommended {
+	if s := steady(Forecast{}, over); s.Recommended != over.Recommended {
 		t.Errorf("nothing was told before: %+v", s)
 	}
 }
@@ -277,3 +277,6 @@ func TestQueueLengthAgainstSimulation(t *testing.T) {
 		near("window WAPE", windowDeviation/wait, row.windowWAPE, row.r*row.windowWAPE)
 	}
 }
+
+// steady is Steady of values.
+func steady(before, now Forecast) Forecast { return *Steady(&before, &now) }

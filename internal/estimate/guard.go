@@ -30,25 +30,26 @@ const (
 // Steady compares a forecast with the one that the same token was told before.
 // While its position falls, the recommended wait does not rise above the guard
 // band of the earlier one, unless a counter left or services became that much
-// slower; then Why says so.
-func Steady(before, now Forecast) Forecast {
+// slower; then Why says so. It returns now itself where nothing is to be changed.
+func Steady(before, now *Forecast) *Forecast {
 	if !before.Known || !now.Known || now.Position > before.Position || before.Sample.PerSecond <= 0 {
-		return now
-	}
-	if now.Recommended > before.Recommended && now.Counters < before.Counters {
-		now.Why = CounterLeft
 		return now
 	}
 	_, most := Guard(before.Sample.Position, before.Sample.PerSecond)
 	most += before.Closed
-	if now.Recommended <= most {
+	left := now.Recommended > before.Recommended && now.Counters < before.Counters
+	if !left && now.Recommended <= most {
 		return now
 	}
-	if least, _ := Guard(now.Sample.Position, now.Sample.PerSecond); least+now.Closed > most {
-		now.Why = SlowerService
-		return now
+	steady := *now
+	switch least, _ := Guard(now.Sample.Position, now.Sample.PerSecond); {
+	case left:
+		steady.Why = CounterLeft
+	case least+now.Closed > most:
+		steady.Why = SlowerService
+	default:
+		steady.Recommended, steady.Calibrated = most, true
+		steady.Low = min(now.Low, most)
 	}
-	now.Recommended, now.Calibrated = most, true
-	now.Low = min(now.Low, most)
-	return now
+	return &steady
 }
