@@ -65,6 +65,18 @@ func (p *Pending) Lessons() []estimate.Resolved {
 	return lessons
 }
 
+// Unkept sums up the days from first to last that are not kept yet.
+func (q *Queue) Unkept(first, last int) (sum Day) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for n, d := range q.pending.Days {
+		if n >= first && n <= last {
+			sum.Merge(d)
+		}
+	}
+	return sum
+}
+
 // Outlook is what is kept of a queue. It can be saved as JSON.
 type Outlook struct {
 	// Estimator is without its model, which is kept by itself.

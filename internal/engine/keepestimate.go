@@ -119,14 +119,24 @@ func (e *Engine) KeepEstimates(ctx context.Context, p store.Partition) error {
 			continue
 		}
 		o.Retain(func(c string) bool { return q.site.counter(dengxu.CounterID(c)) != nil })
-		now := e.nowIn(p)
-		if pending, ok := o.Take(now); ok {
-			errs = append(errs, e.keepEstimates(ctx, q, o, pending))
-		} else if e.shared && now-o.looked.Load() >= othersEvery {
-			errs = append(errs, e.adoptOthers(ctx, q, o))
-		}
+		errs = append(errs, e.keepPending(ctx, q, o))
 	}
 	return errors.Join(errs...)
+}
+
+// keepPending keeps what a queue has that is not kept yet, or takes over what
+// others have.
+func (e *Engine) keepPending(ctx context.Context, q *queue, o *outlook) error {
+	o.keeping.Lock()
+	defer o.keeping.Unlock()
+	now := e.nowIn(q.site.partition)
+	if pending, ok := o.Take(now); ok {
+		return e.keepEstimates(ctx, q, o, pending)
+	}
+	if e.shared && now-o.looked.Load() >= othersEvery {
+		return e.adoptOthers(ctx, q, o)
+	}
+	return nil
 }
 
 // queuesIn are the queues of a partition, in order.

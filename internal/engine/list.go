@@ -99,8 +99,9 @@ const (
 )
 
 // Stats is a queue's recent past in equal intervals from from to to, as far as
-// its records are retained, and of those the latest 200,000. Codes: not_found,
-// invalid.
+// its records are retained, and of those the latest 200,000; and what holders
+// were told about their wait on the business days that these touch. Codes:
+// not_found, invalid, unavailable.
 func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
 	q, err := e.queue(ctx, id)
 	if err != nil {
@@ -136,7 +137,11 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 		}
 		ask.Before = page.Next
 	}
-	return dengxu.Stats{QueueID: id, Buckets: t.finish(), AsOf: at(t.now)}, nil
+	promises, err := e.estimateStats(ctx, q, from, to)
+	if err != nil {
+		return dengxu.Stats{}, err
+	}
+	return dengxu.Stats{QueueID: id, Buckets: t.finish(), Estimates: promises, AsOf: at(t.now)}, nil
 }
 
 // tally counts records into buckets.

@@ -34,7 +34,10 @@ type outlook struct {
 	taking sync.Mutex // held by whoever takes the next picture
 	// restoring is held by whoever brings in what was kept.
 	restoring sync.Mutex
-	looked    atomic.Int64 // ms: when it was last seen whether others have kept more
+	// keeping is held while what is pending goes into the store, so that a sum of
+	// both counts nothing twice and leaves nothing out.
+	keeping sync.Mutex
+	looked  atomic.Int64 // ms: when it was last seen whether others have kept more
 }
 
 // framed is a picture with what it was taken of.

@@ -37,6 +37,8 @@ type Score struct {
 	// pinball loss.
 	Within [3]int     `json:"within"`
 	Loss   [3]float64 `json:"loss"`
+	// Position sums where they stood; a Card adds it.
+	Position float64 `json:"position,omitempty"`
 }
 
 // Add scores a forecast of low, recommended and high seconds.
@@ -59,6 +61,7 @@ func (s *Score) Merge(o Score) {
 	s.Wait += o.Wait
 	s.Off += o.Off
 	s.Deviation += o.Deviation
+	s.Position += o.Position
 	for i := range quantiles {
 		s.Within[i] += o.Within[i]
 		s.Loss[i] += o.Loss[i]
@@ -92,6 +95,22 @@ func (s *Score) WAPE() float64 {
 	return s.Deviation / s.Wait
 }
 
+// Floor is the WAPE that would remain at the mean position if even the rate were
+// known exactly and services were exponential: the least that anybody could
+// reach. It is 0 where no positions were added.
+func (s *Score) Floor() float64 { return Floor(s.mean(s.Position)) }
+
+// Floor is the least WAPE of one number for the wait of position services that
+// are exponential at a known rate: E|W − m| / E W of the Erlang distribution and
+// its median m, which is 1 − 2·F(m) with F of one position more. A position of 0
+// or less has none.
+func Floor(position float64) float64 {
+	if position <= 0 {
+		return 0
+	}
+	return 1 - 2*Within(Quantile(0.5, position, 1), position+1, 1)
+}
+
 func (s *Score) mean(sum float64) float64 {
 	if s.N == 0 {
 		return 0
@@ -103,7 +122,11 @@ func (s *Score) mean(sum float64) float64 {
 type Card [7]Score
 
 // Add scores a forecast at its position.
-func (c *Card) Add(position, wait float64, said [3]float64) { c[Bucket(position)].Add(wait, said) }
+func (c *Card) Add(position, wait float64, said [3]float64) {
+	s := &c[Bucket(position)]
+	s.Add(wait, said)
+	s.Position += position
+}
 
 // All is the score over all buckets.
 func (c *Card) All() (all Score) {

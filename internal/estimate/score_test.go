@@ -44,6 +44,13 @@ func TestBuckets(t *testing.T) {
 	if all := c.All(); all.N != 2 || c[0].N != 1 || c[6].N != 1 {
 		t.Errorf("%+v", c)
 	}
+	c.Add(60, 10, [3]float64{1, 2, 3})
+	if got, want := c[6].Floor(), Floor(45); got != want || got == 0 {
+		t.Errorf("the floor is %g, want %g, that of the mean position", got, want)
+	}
+	if Floor(0) != 0 || new(Score).Floor() != 0 {
+		t.Error("a floor of nobody")
+	}
 }
 
 // TestTheFloor holds scores of the true distribution against what is known of
@@ -62,6 +69,9 @@ func TestTheFloor(t *testing.T) {
 		const n = 20_000
 		for i := range n {
 			s.Add(Quantile((float64(i)+.5)/n, row.k, row.k), said)
+		}
+		if floor := Floor(row.k); math.Abs(floor-row.wape) > 0.0006 {
+			t.Errorf("k %g: the floor is %.4f, want %.4f", row.k, floor, row.wape)
 		}
 		pin, cov := s.Pinball(), s.Coverage()
 		for name, v := range map[string][2]float64{

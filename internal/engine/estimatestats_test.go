@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/dengxu/dengxu"
+)
+
+// stats asks for the estimates of a span around now.
+func (r *rig) stats(q dengxu.QueueID, before, after time.Duration) *dengxu.EstimateStats {
+	r.Helper()
+	now := r.clock.Wall().UTC()
+	s, err := r.Stats(r.Context(), q, now.Add(-before), now.Add(after), max(time.Second, (before+after)/2))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return s.Estimates
+}
+
+// TestWhatWasToldIsInTheStats, from the first call on, kept or not, and for
+// whoever asks another process later.
+func TestWhatWasToldIsInTheStats(t *testing.T) {
+	t.Parallel()
+	r := newLounge(t, "")
+	r.shut("2")
+	if got := r.stats("main", time.Hour, time.Hour); got != nil {
+		t.Fatalf("nobody was told anything, and there is %+v", got)
+	}
+	r.join("main", dengxu.JoinRequest{})
+	r.mustCall("1", "A001")
+	r.hear()
+	told := r.join("main", dengxu.JoinRequest{}).Estimate
+	if !told.Known || *told.RecommendedSeconds != 208 { // the median of one service of 300 s
+		t.Fatalf("told %+v", told)
+	}
+	r.clock.Advance(250 * time.Second)
+	r.do(dengxu.VerbComplete, r.mustAt("1"), dengxu.VerbRequest{})
+	r.mustCall("1", "A002")
+	r.hear()
+
+	want := func(who string, got *dengxu.EstimateStats) {
+		t.Helper()
+		if got == nil || got.N != 2 || len(got.ByPosition) != 1 || len(got.ByHour) != 1 {
+			t.Fatalf("%s: %+v", who, got)
+		}
+		p, h := got.ByPosition[0], got.ByHour[0]
+		// A001 found the counter free: told 0, waited 0.
+		if p.Ahead != "0" || p.N != 2 || p.MeanWait != 125 || math.Abs(p.BiasSeconds+21.0) > 0.1 || math.Abs(p.WAPE-0.168) > 0.001 || p.Coverage != [3]float64{0.5, 0.5, 1} {
+			t.Errorf("%s: by position %+v", who, p)
+		}
+		if math.Abs(p.FloorWAPE-0.693) > 0.0005 || got.FloorWAPE != 0 {
+			t.Errorf("%s: floors %g and %g", who, p.FloorWAPE, got.FloorWAPE)
+		}
+		if h.Hour == nil || *h.Hour != 9 || h.N != 2 || h.Ahead != "" {
+			t.Errorf("%s: by hour %+v", who, h)
+		}
+	}
+	want("before it is kept", r.stats("main", time.Hour, time.Hour))
+	if err := r.KeepEstimates(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	want("once it is kept", r.stats("main", time.Hour, time.Hour))
+	other := rigOver(t, r.store, r.clock)
+	want("in another process", other.stats("main", time.Hour, time.Hour))
+
+	r.pass(36 * time.Hour)
+	if got := r.stats("main", time.Hour, time.Hour); got != nil {
+		t.Errorf("the days of yesterday count today: %+v", got)
+	}
+	want("two days later", r.stats("main", 2*24*time.Hour, 0))
+	want("of a span of years", r.stats("main", 10*365*24*time.Hour, 10*365*24*time.Hour))
+	r.pass(promiseDays * 24 * time.Hour)
+	if got := r.stats("main", 90*24*time.Hour, 0); got != nil {
+		t.Errorf("more than %d days are summed: %+v", promiseDays, got)
+	}
+}
+
+// mustAt is the token that a counter has.
+func (r *rig) mustAt(c dengxu.CounterID) dengxu.TokenID {
+	r.Helper()
+	v, err := r.Counter(r.Context(), c)
+	if err != nil || len(v.Tokens) != 1 {
+		r.Fatalf("at counter %s: %v %v", c, v.Tokens, err)
+	}
+	return v.Tokens[0].ID
+}
