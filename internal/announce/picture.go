@@ -63,6 +63,7 @@ type question struct {
 
 // Asked is somebody whose wait is asked for.
 type Asked struct {
+	At     int64 // when it is asked
 	Member order.Member
 	Class  string
 	Group  string
@@ -82,7 +83,14 @@ func (q *Queue) Forecast(p *Picture, a *Asked) *Answer {
 	defer q.mu.Unlock()
 	about := roughly(a.Rank)
 	ask := question{lane: a.Member.Lane, class: a.Class, group: a.Group, rank: about, inLine: a.InLine}
-	future := a.Member.Key.Place > p.At // the only ones that others of their rank are unlike
+	// Others of their rank are unlike those only whose place is still to come.
+	// Who came since the picture was taken is taken to have come with it.
+	future := a.Member.Key.Place > max(a.At, p.At)
+	if !future && a.Member.Key.Place > p.At {
+		behind := *a
+		behind.Member.Key.Place = p.At
+		a = &behind
+	}
 	if f := p.said[ask]; f != nil && !future {
 		return f
 	}

@@ -32,8 +32,8 @@ func (e *Engine) announce(ctx context.Context, q *queue, t *store.Token, rank *i
 		to.Estimate = unknown(dengxu.UnknownNoData)
 		return
 	}
-	f := o.Forecast(p, q.asked(t, *rank))
 	m := q.site.moment(max(e.nowIn(q.site.partition), p.At))
+	f := o.Forecast(p, q.asked(t, *rank, m.At))
 	if when == atJoin {
 		f = o.TellFirst(t.ID, m, f)
 	} else {
@@ -45,12 +45,13 @@ func (e *Engine) announce(ctx context.Context, q *queue, t *store.Token, rank *i
 
 // asked is a waiting token, or one that would join, as its queue is asked about
 // it.
-func (q *queue) asked(t *store.Token, rank int) *announce.Asked {
+func (q *queue) asked(t *store.Token, rank int, now int64) *announce.Asked {
 	prior := q.set.ExpectedServiceSeconds
 	if class, ok := q.set.Classes[t.Class]; ok && class.ExpectedServiceSeconds > 0 {
 		prior = class.ExpectedServiceSeconds
 	}
 	return &announce.Asked{
+		At:     now,
 		Member: t.Member(), Class: t.Class, Group: t.Group, Rank: rank,
 		Classes: q.rivals(t), InLine: t.Seq != math.MaxUint64, Prior: prior,
 	}
@@ -98,7 +99,7 @@ func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupNa
 		Estimate: unknown(dengxu.UnknownNoData),
 	}
 	if p, o := e.picture(ctx, q, *rank); p != nil {
-		out.Estimate = o.Forecast(p, q.asked(&t, *rank)).Said
+		out.Estimate = o.Forecast(p, q.asked(&t, *rank, v.Now)).Said
 		out.EstimatedWaitSeconds = out.Estimate.RecommendedSeconds
 	}
 	return out, nil

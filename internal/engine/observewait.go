@@ -125,7 +125,7 @@ func (e *Engine) learnFrom(ev *store.Event, t *store.Token) {
 	switch {
 	case freed.State.AtCounter():
 		o.Freed(ev.At, freed.Counter, seconds(had))
-	case freed.State == dengxu.StateWaiting && ev.State.Ended() && t.FirstCalled == 0:
+	case freed.State == dengxu.StateWaiting && ev.State.Ended() && t.FirstCalled == 0 && ev.Reason != reasonDayEnd:
 		o.GaveUp(t.ID, seconds(max(0, ev.At-max(from, waitsFrom(t)))))
 	default:
 		o.Left(t.ID)
