@@ -93,12 +93,12 @@ func (e *Engine) command(ctx context.Context, w *world, by By, verb dengxu.Verb,
 	if v.Tokens[0] == nil {
 		return command{}, errNoToken()
 	}
-	c := command{verb: verb, by: by, req: req, t: *v.Tokens[0], now: v.Now}
+	c := command{verb: verb, by: by, req: req, t: v.Tokens[0], now: v.Now}
 	c.q = w.queues[c.t.Queue]
 	if c.q == nil {
 		return c, errMissing(store.DocQueue, string(c.t.Queue), "the token's queue "+string(c.t.Queue)+" is gone")
 	}
-	if by.due && timerVerb(c.q, &c.t, v.Now) != verb {
+	if by.due && timerVerb(c.q, c.t, v.Now) != verb {
 		return c, c.conflict("state", "the settings have changed meanwhile")
 	}
 	switch verb { //nolint:exhaustive // the others need nothing more

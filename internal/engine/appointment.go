@@ -109,7 +109,7 @@ func decideCheckIn(c *command, ch *change) error {
 // noCheckIn refuses the check-in of a token that needs none, and says what it
 // stands at instead.
 func (c *command) noCheckIn() error {
-	t := &c.t
+	t := c.t
 	switch {
 	case t.State == dengxu.StateWaiting:
 		return c.conflict("state", "it needs no check-in: it waits already")
@@ -128,7 +128,7 @@ func rfc3339(ms int64, q *queue) string { return at(ms).In(q.site.zone).Format(t
 // checkInBooked is a check-in of somebody with an appointment: before the early
 // window it is only noted, after the late window it costs the place.
 func (c *command) checkInBooked(ch *change) {
-	t, b := &c.t, c.q.booking
+	t, b := c.t, c.q.booking
 	if from := t.Booked - b.early; c.now < from {
 		next := c.become(ch, dengxu.StateScheduled, dengxu.EventCheckedIn)
 		next.Why, next.Due = whyAppointment, from

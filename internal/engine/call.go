@@ -227,7 +227,7 @@ func (c *calling) readCurrent(w *world, n int, token func(int) *store.Token) err
 		return errMissing(store.DocQueue, string(current.Queue), "the token's queue "+string(current.Queue)+" is gone")
 	}
 	c.current = &command{
-		verb: verb, by: c.by, q: q, t: *current, now: c.now, req: dengxu.VerbRequest{Version: c.req.Version},
+		verb: verb, by: c.by, q: q, t: current, now: c.now, req: dengxu.VerbRequest{Version: c.req.Version},
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (c *command) callByHand(k *counter) (store.Batch, error) {
 	case c.t.Gen != q.gen():
 		return b, c.conflict("state", "the token's day is over")
 	}
-	ch := change{write: [1]store.TokenWrite{{Token: c.t}}}
+	ch := change{write: [1]store.TokenWrite{{Token: *c.t}}}
 	ch.write[0].Token.Version++
 	next := c.become(&ch, dengxu.StateCalling, dengxu.EventCalled)
 	next.Counter, next.CalledAt, next.CallNo, next.CallCount = k.id, store.Now, store.NextCall, 1

@@ -328,7 +328,7 @@ func (q *queue) sweepBatch(old []store.Token, all bool) store.Batch {
 			b.Events = append(b.Events, store.EventSpec{Type: dengxu.EventEdited, Token: len(b.Tokens), Actor: timerName})
 			continue
 		}
-		c := command{verb: dengxu.VerbExpire, by: byTimer, q: q, t: t}
+		c := command{verb: dengxu.VerbExpire, by: byTimer, q: q, t: &t}
 		ch := change{write: [1]store.TokenWrite{{Token: next}}}
 		c.end(&ch, dengxu.StateAbandoned, dengxu.EventAbandoned)
 		b.Tokens = append(b.Tokens, ch.write[0])

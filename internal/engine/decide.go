@@ -13,10 +13,10 @@ type command struct {
 	verb dengxu.Verb
 	by   By
 	req  dengxu.VerbRequest
-	q    *queue      // the token's queue
-	t    store.Token // as read
-	now  int64       // when it was read
-	to   *queue      // transfer: the target; undo: the queue before
+	q    *queue       // the token's queue
+	t    *store.Token // as read; never changed
+	now  int64        // when it was read
+	to   *queue       // transfer: the target; undo: the queue before
 	// placed is the place found for {"after": N}.
 	placed *order.Placed
 	// replay is set when the operation was done before.
@@ -45,7 +45,7 @@ func decide(c *command) (*change, error) {
 	}
 	ch := new(change)
 	next := &ch.write[0].Token
-	*next = c.t
+	*next = *c.t
 	next.Version++
 	next.Reason = c.req.Reason
 	next.Undo = nil
@@ -82,7 +82,7 @@ var deciders = map[dengxu.Verb]func(*command, *change) error{
 
 // allowed holds a command against the table, the caller's version and counter.
 func (c *command) allowed() error {
-	t := &c.t
+	t := c.t
 	if c.req.Version != 0 && c.req.Version != t.Version {
 		return c.conflict("stale_version", "the token has changed since version %d", c.req.Version)
 	}
@@ -131,7 +131,7 @@ func heldBy(t *store.Token) string {
 // conflict is a refusal with the token as it is.
 func (c *command) conflict(reason, format string, args ...any) *dengxu.Error {
 	err := dengxu.Errorf(dengxu.Conflict, format, args...).Because(reason)
-	view := staff(&c.t, c.q.site.partition, c.now)
+	view := staff(c.t, c.q.site.partition, c.now)
 	err.Token = &view
 	return err
 }
@@ -183,7 +183,7 @@ func (c *command) end(ch *change, state dengxu.State, event dengxu.EventType) *s
 
 // undoable remembers the state before, for the same actor.
 func (c *command) undoable(next *store.Token) {
-	t := &c.t
+	t := c.t
 	next.Undo = &store.Undo{
 		Verb: c.verb, Actor: c.by.Name, Until: store.Now + undoFor,
 		Before: store.UndoState{

@@ -55,7 +55,7 @@ func (c *command) edit(req dengxu.TokenEdit, lanes map[dengxu.QueueID]int) (stor
 	if err := c.q.checkEdit(req); err != nil {
 		return b, err
 	}
-	next := c.t
+	next := *c.t
 	next.Version++
 	next.Undo = nil
 	set(&next.Name, req.Name)

@@ -132,7 +132,7 @@ func (c *command) rescale(ch *change) {
 	}
 	next.Place = c.t.JoinedAt - c.t.HeadStart
 	if c.t.Booked != 0 {
-		next.Place = c.q.bookedPlace(&c.t)
+		next.Place = c.q.bookedPlace(c.t)
 	}
 	if c.to.epoch() {
 		ch.write[0].ScaleFrom = c.to.site.dayBegan()

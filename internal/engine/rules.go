@@ -148,7 +148,7 @@ type standsAs struct {
 // that was joined; they neither refuse nor give another class, since somebody
 // has sent the token there.
 func (c *command) judgeThere(class string) standsAs {
-	q, t := c.to, c.t
+	q, t := c.to, *c.t
 	t.Group, _ = q.groupOf(c.t.Group)
 	out := q.rejudge(&t, &store.Judged{Queue: q.id, Class: class})
 	s := standsAs{group: t.Group, rules: out.Matched}

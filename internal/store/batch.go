@@ -199,7 +199,8 @@ type EventSpec struct {
 	Data    []byte // JSON, or nil
 }
 
-// Result is what a commit did.
+// Result is what a commit did. Its records are read and never changed, nor what
+// they point to: the store keeps the same ones.
 type Result struct {
 	Now      int64
 	Replayed bool    // Op was committed before; nothing happened now

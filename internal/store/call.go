@@ -19,30 +19,29 @@ type Call struct {
 	Compared []order.Member
 }
 
-// Call returns the record of a token that was just called.
-func (t *Token) Call(c Call) Token {
-	n := *t
-	n.CloseSpan(c.Now, dengxu.VerbCall, c.Actor)
-	n.Version++
-	n.State, n.Counter = c.State, c.Counter
-	n.CalledAt, n.CallNo, n.CallCount = c.Now, c.Number, 1
-	if n.FirstCalled == 0 {
-		n.FirstCalled = c.Now
+// Call makes a record that of a token that was just called. What the record
+// shares with others stays as it is.
+func (t *Token) Call(c Call) {
+	t.CloseSpan(c.Now, dengxu.VerbCall, c.Actor)
+	t.Version++
+	t.State, t.Counter = c.State, c.Counter
+	t.CalledAt, t.CallNo, t.CallCount = c.Now, c.Number, 1
+	if t.FirstCalled == 0 {
+		t.FirstCalled = c.Now
 	}
 	if c.State == dengxu.StateServing {
-		n.StartedAt = c.Now
+		t.StartedAt = c.Now
 	}
-	n.Deadline, n.Due = c.Deadline, c.Due
-	n.Confirmed, n.Asked = false, false
-	n.Why, n.Reason, n.Undo = "", "", nil
-	n.Passed, n.Compared = c.Passed, c.Compared
-	return n
+	t.Deadline, t.Due = c.Deadline, c.Due
+	t.Confirmed, t.Asked = false, false
+	t.Why, t.Reason, t.Undo = "", "", nil
+	t.Passed, t.Compared = c.Passed, c.Compared
 }
 
 // ResolveTimes replaces every symbolic time of the record but its place, which
 // a TokenWrite says more about. Spans and Undo are changed in place.
 func (t *Token) ResolveTimes(now int64) {
-	for _, at := range []*int64{
+	for _, at := range [...]*int64{
 		&t.Since, &t.Origin, &t.JoinedAt, &t.Due, &t.FirstCalled, &t.CalledAt,
 		&t.Deadline, &t.StartedAt, &t.EndedAt,
 	} {

@@ -149,17 +149,22 @@ type UndoState struct {
 // Clone returns a copy that shares nothing with t.
 func (t *Token) Clone() Token {
 	c := *t
-	c.Attrs, c.Payload = slices.Clone(t.Attrs), slices.Clone(t.Payload)
-	c.Compared, c.Spans = slices.Clone(t.Compared), slices.Clone(t.Spans)
-	c.Rules, c.Judged = slices.Clone(t.Rules), nil
+	c.Unshare()
+	return c
+}
+
+// Unshare makes t, a plain copy of another record, share nothing with it.
+func (t *Token) Unshare() {
+	t.Attrs, t.Payload = slices.Clone(t.Attrs), slices.Clone(t.Payload)
+	t.Compared, t.Spans = slices.Clone(t.Compared), slices.Clone(t.Spans)
+	t.Rules = slices.Clone(t.Rules)
 	if t.Judged != nil {
-		c.Judged = t.Judged.clone()
+		t.Judged = t.Judged.clone()
 	}
 	if t.Undo != nil {
-		c.Undo = new(*t.Undo)
-		c.Undo.Before.Rules = slices.Clone(t.Undo.Before.Rules)
+		t.Undo = new(*t.Undo)
+		t.Undo.Before.Rules = slices.Clone(t.Undo.Before.Rules)
 	}
-	return c
 }
 
 // Label is the printed number, such as A012.

@@ -183,13 +183,13 @@ func (w *work) docs() error {
 
 // tokens works out the records that are written.
 func (w *work) tokens() error {
-	w.e.Tokens = make([]TokenChange, 0, len(w.b.Tokens)+w.b.Picks())
+	if n := len(w.b.Tokens) + w.b.Picks(); n > 0 {
+		w.e.Tokens, w.e.Changes = make([]store.Token, 0, n), make([]Change, 0, n)
+	}
 	for i := range w.b.Tokens {
-		change, err := w.token(&w.b.Tokens[i], w.before[i])
-		if err != nil {
+		if err := w.token(&w.b.Tokens[i], w.before[i]); err != nil {
 			return err
 		}
-		w.e.Tokens = append(w.e.Tokens, change)
 	}
 	return nil
 }
@@ -208,6 +208,6 @@ func (w *work) finish() {
 		Tokens: make([]dengxu.TokenID, len(e.Tokens)), Picked: e.Picked,
 	}
 	for i := range e.Tokens {
-		e.Op.Tokens[i] = e.Tokens[i].After.ID
+		e.Op.Tokens[i] = e.Tokens[i].ID
 	}
 }

@@ -95,7 +95,7 @@ func TestEffects(t *testing.T) {
 	called.Compared = []order.Member{first.Member()}
 	wantDiff(t, "effects", &ledger.Effects{
 		Meta:   ledger.Meta{Epoch: 3, Arrival: 51, CallNo: 8, Event: 92},
-		Tokens: []ledger.TokenChange{{After: joined}, {Before: &first, After: called}},
+		Tokens: []store.Token{joined, called}, Changes: []ledger.Change{{}, {Before: &first}},
 		Picked: 1, Ranks: []int{2},
 		Docs:    []store.Doc{{Key: key, Site: "north", Version: 1, Due: now + 9, Body: []byte("b")}},
 		Tallies: map[string]ledger.Daily{"joins": {Day: 5, N: 2}},
@@ -266,8 +266,8 @@ func TestScaledPlace(t *testing.T) {
 		}
 		// place ≤ exact < place + 1, in thousandths.
 		exact := (w.Token.Place - w.ScaleFrom) * int64(w.Token.Factor)
-		got := e.Tokens[0].After.Place - w.ScaleFrom
-		if e.Tokens[0].After.Place == 0 && exact/1000 < -w.ScaleFrom {
+		got := e.Tokens[0].Place - w.ScaleFrom
+		if e.Tokens[0].Place == 0 && exact/1000 < -w.ScaleFrom {
 			return
 		}
 		if got*1000 > exact || exact >= (got+1)*1000 {
@@ -304,7 +304,7 @@ func TestSeries(t *testing.T) {
 			if want > s.Last && s.At == "wrap" {
 				want = s.First
 			}
-			if err != nil || e.Tokens[0].After.Number != want {
+			if err != nil || e.Tokens[0].Number != want {
 				t.Fatalf("got %+v, %v; want number %d", e, err, want)
 			}
 			last = want

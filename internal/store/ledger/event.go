@@ -16,12 +16,12 @@ func (w *work) events() error {
 		spec := &w.b.Events[i]
 		var t *store.Token
 		if spec.Token > 0 {
-			t = &w.e.Tokens[spec.Token-1].After
+			t = &w.e.Tokens[spec.Token-1]
 		}
 		w.event(spec, t)
 	}
 	for i := range w.e.Picked {
-		t := &w.e.Tokens[len(w.b.Tokens)+i].After
+		t := &w.e.Tokens[len(w.b.Tokens)+i]
 		w.event(&store.EventSpec{Type: w.b.Pick.Event, Actor: w.b.Pick.Actor}, t)
 	}
 	return nil

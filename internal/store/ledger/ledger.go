@@ -74,17 +74,17 @@ type SeriesKey struct {
 	Name string
 }
 
-// TokenChange is a record before and after.
-type TokenChange struct {
+// Change is what one record was before, and whether it leaves the live set.
+type Change struct {
 	Before   *store.Token // nil = new
-	After    store.Token
 	Archived bool
 }
 
 // Effects is what a batch does. A store carries all of it out, or none.
 type Effects struct {
 	Meta    Meta
-	Tokens  []TokenChange
+	Tokens  []store.Token // as they are after: written, then picked
+	Changes []Change      // for each of Tokens
 	Picked  int
 	Ranks   []int       // answers to the batch's Ranks
 	Docs    []store.Doc // as they are after; deleted ones with Version 0 and no body
@@ -101,22 +101,15 @@ type Effects struct {
 }
 
 // Result is what Commit answers for effects that a store has carried out in
-// partition p. Tokens of a replay are left to the store, which reads them as
-// they are now.
+// partition p, of which it shares the records and documents. Tokens of a replay
+// are left to the store, which reads them as they are now.
 func (e *Effects) Result(p store.Partition, now int64) store.Result {
 	r := store.Result{
-		Now: now, Docs: e.Docs, Picked: e.Picked, Ranks: e.Ranks,
+		Now: now, Tokens: e.Tokens, Docs: e.Docs, Picked: e.Picked, Ranks: e.Ranks,
 		Last: store.Cursor{Partition: p, Epoch: e.Meta.Epoch, Number: e.Meta.Event},
 	}
 	if e.Replay != nil {
 		r.Replayed, r.Note, r.Picked = true, e.Replay.Note, e.Replay.Picked
-		return r
-	}
-	if len(e.Tokens) > 0 {
-		r.Tokens = make([]store.Token, len(e.Tokens))
-		for i := range e.Tokens {
-			r.Tokens[i] = e.Tokens[i].After
-		}
 	}
 	return r
 }

@@ -109,7 +109,7 @@ func TestOwedByOneAndBySeveral(t *testing.T) {
 			e := several.commit(t, pickOf(shares(5), n))
 			for i := range n {
 				alone := one.commit(t, pickOf(shares(5), 1))
-				if i < e.Picked && (alone.Picked != 1 || alone.Tokens[0].After.ID != e.Tokens[i].After.ID) {
+				if i < e.Picked && (alone.Picked != 1 || alone.Tokens[0].ID != e.Tokens[i].ID) {
 					t.Fatalf("call %d of %d is of another token", i+1, n)
 				}
 			}
@@ -131,8 +131,8 @@ func (w *world) commit(t *rapid.T, b store.Batch) *ledger.Effects {
 	maps.Copy(w.tallies, e.Tallies)
 	for _, c := range e.Tokens {
 		for i := range w.records {
-			if w.records[i].ID == c.After.ID {
-				w.records[i] = c.After
+			if w.records[i].ID == c.ID {
+				w.records[i] = c
 			}
 		}
 	}

@@ -70,13 +70,15 @@ func (w *work) take(line *store.PickLine, choice order.Choice) error {
 	case writes(w.b.Tokens, id):
 		return fmt.Errorf("ledger: batch writes and picks token %s", id.Mask())
 	}
-	w.e.Tokens = append(w.e.Tokens, TokenChange{Before: before, After: w.called(*before, line, choice)})
+	t := w.next(before)
+	*t = *before
+	w.call(t, line, choice)
 	w.e.Picked++
 	return nil
 }
 
-// called is the record of a token that was just called.
-func (w *work) called(t store.Token, line *store.PickLine, choice order.Choice) store.Token {
+// call writes on a record that it was just called.
+func (w *work) call(t *store.Token, line *store.PickLine, choice order.Choice) {
 	p := w.b.Pick
 	w.e.Meta.CallNo++
 	deadline, due := line.Deadline, line.Due
@@ -86,7 +88,7 @@ func (w *work) called(t store.Token, line *store.PickLine, choice order.Choice) 
 	if due == 0 {
 		due = p.Due
 	}
-	return t.Call(store.Call{
+	t.Call(store.Call{
 		Now: w.now, Number: w.e.Meta.CallNo, State: p.State, Counter: p.Counter,
 		Deadline: store.Resolve(deadline, w.now), Due: store.Resolve(due, w.now),
 		Actor: p.Actor, Passed: choice.Passed, Compared: choice.Compared,

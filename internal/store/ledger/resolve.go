@@ -7,18 +7,28 @@ import (
 	"github.com/dengxu/dengxu/internal/store"
 )
 
+// next adds a record to the effects and returns it, to be filled in.
+func (w *work) next(before *store.Token) *store.Token {
+	w.e.Changes = append(w.e.Changes, Change{Before: before})
+	w.e.Tokens = append(w.e.Tokens, store.Token{})
+	return &w.e.Tokens[len(w.e.Tokens)-1]
+}
+
 // token works out one written record: its times, place and numbers.
-func (w *work) token(tw *store.TokenWrite, before *store.Token) (TokenChange, error) {
+func (w *work) token(tw *store.TokenWrite, before *store.Token) error {
+	t := w.next(before)
 	if tw.Archive {
 		// The record stays as it is: only its version rises.
-		after := *before
-		after.Version++
-		if !after.State.Ended() {
-			return TokenChange{}, fmt.Errorf("ledger: token %s archived while %s", after.ID.Mask(), after.State)
+		*t = *before
+		t.Version++
+		if !t.State.Ended() {
+			return fmt.Errorf("ledger: token %s archived while %s", t.ID.Mask(), t.State)
 		}
-		return TokenChange{Before: before, After: after, Archived: true}, nil
+		w.e.Changes[len(w.e.Changes)-1].Archived = true
+		return nil
 	}
-	t := tw.Token.Clone()
+	*t = tw.Token
+	t.Unshare()
 	t.Place = w.place(tw)
 	t.ResolveTimes(w.now)
 	m := &w.e.Meta
@@ -27,12 +37,12 @@ func (w *work) token(tw *store.TokenWrite, before *store.Token) (TokenChange, er
 		m.Arrival++
 		t.Arrival, t.Seq = m.Arrival, m.Arrival
 	case t.Arrival != before.Arrival:
-		return TokenChange{}, fmt.Errorf("ledger: token %s changes its arrival number", t.ID.Mask())
+		return fmt.Errorf("ledger: token %s changes its arrival number", t.ID.Mask())
 	case t.Seq == 0:
 		m.Arrival++
 		t.Seq = m.Arrival
 	case t.Seq > w.e.Meta.Arrival:
-		return TokenChange{}, fmt.Errorf("ledger: token %s brings a seq that was never given", t.ID.Mask())
+		return fmt.Errorf("ledger: token %s brings a seq that was never given", t.ID.Mask())
 	}
 	if t.CallNo == store.NextCall {
 		m.CallNo++
@@ -41,11 +51,11 @@ func (w *work) token(tw *store.TokenWrite, before *store.Token) (TokenChange, er
 	if tw.Series != nil {
 		n, err := w.number(tw.Series)
 		if err != nil {
-			return TokenChange{}, err
+			return err
 		}
 		t.Number = n
 	}
-	return TokenChange{Before: before, After: t}, nil
+	return nil
 }
 
 // place resolves where the token stands.

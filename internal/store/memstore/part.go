@@ -97,9 +97,6 @@ func (s *part) Commit(ctx context.Context, b store.Batch) (store.Result, error) 
 	if !e.Empty {
 		s.carryOut(e)
 	}
-	for i := range r.Tokens {
-		r.Tokens[i] = r.Tokens[i].Clone()
-	}
 	for i := range r.Docs {
 		r.Docs[i].Body = slices.Clone(r.Docs[i].Body)
 	}
@@ -109,17 +106,15 @@ func (s *part) Commit(ctx context.Context, b store.Batch) (store.Result, error) 
 // carryOut writes the effects of a batch.
 func (s *part) carryOut(e *ledger.Effects) {
 	s.meta = e.Meta
-	for i := range e.Tokens {
-		if before := e.Tokens[i].Before; before != nil {
+	for i := range e.Changes {
+		if before := e.Changes[i].Before; before != nil {
 			s.index.drop(before)
 		}
 	}
 	for i := range e.Tokens {
-		// The effects stay with the store: their records are never changed, and
-		// Commit answers copies. They must not keep the records before them.
-		after := &e.Tokens[i].After
-		e.Tokens[i].Before = nil
-		if e.Tokens[i].Archived {
+		// The effects stay with the store, and their records are never changed.
+		after := &e.Tokens[i]
+		if e.Changes[i].Archived {
 			s.index.unlist(after)
 			delete(s.tokens, after.ID)
 			s.archive[after.ID] = after

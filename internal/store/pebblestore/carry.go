@@ -54,7 +54,7 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 	s.begin(g)
 	s.meta.Meta = e.Meta
 	for i := range e.Tokens {
-		s.putToken(g, &e.Tokens[i])
+		s.putToken(g, &e.Tokens[i], &e.Changes[i])
 	}
 	for i := range e.Docs {
 		s.putDoc(g, e.Docs[i])
@@ -76,8 +76,7 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 
 // putToken gives a record to the indexes, the cache and the group. From here
 // on it is never changed: all three, and the caller, read the same one.
-func (s *Store) putToken(g *group, c *ledger.TokenChange) {
-	after := &c.After
+func (s *Store) putToken(g *group, after *store.Token, c *ledger.Change) {
 	en := s.index.tokens[after.ID]
 	switch {
 	case c.Archived:
@@ -89,7 +88,6 @@ func (s *Store) putToken(g *group, c *ledger.TokenChange) {
 	default:
 		s.index.change(en, c.Before, after)
 	}
-	c.Before = nil // the effects stay with the cache
 	s.cache.put(after.ID, cached{after, c.Archived})
 	g.fresh.tokens = append(g.fresh.tokens, freshToken{after: after, entry: en, archived: c.Archived})
 	g.bytes += tokenBytes + len(after.Attrs) + len(after.Payload) + len(after.Note)

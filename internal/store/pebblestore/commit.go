@@ -63,8 +63,7 @@ type call struct {
 	done   chan struct{} // gets a value after answer and err are set
 }
 
-// answer is what a batch did. The caller makes a result of it: copying records
-// is not the committer's business.
+// answer is what a batch did. The caller makes a result of it.
 type answer struct {
 	now     int64
 	effects *ledger.Effects // nil = nothing, as of an errand
@@ -79,9 +78,6 @@ func (a *answer) result() store.Result {
 	if r.Replayed {
 		r.Tokens = a.known
 		return r
-	}
-	for i := range r.Tokens {
-		r.Tokens[i] = r.Tokens[i].Clone()
 	}
 	return r
 }

@@ -51,7 +51,7 @@ func (s *Store) putRow(g *group, r *store.Row, before mark) {
 		s.clock.Raise(r.Numbers.Now)
 		s.clockMu.Unlock()
 	case store.RowToken:
-		s.putToken(g, &ledger.TokenChange{After: r.Token.Clone()})
+		s.putToken(g, new(r.Token.Clone()), &ledger.Change{})
 	case store.RowArchived:
 		w := &s.out
 		w.key, w.value = archiveKey(w.key, r.Token.ID), store.AppendToken(w.value[:0], r.Token)

@@ -42,6 +42,7 @@ type sweeper struct {
 
 	at     []byte // the next key to look at, nil = from the beginning
 	events uint64 // how many to keep
+	trimAt int64  // until then no events are old enough to go
 
 	// Of what the last pass over all keys left nothing is over before soonest,
 	// of what was written since it began nothing before written. passing is
@@ -236,10 +237,20 @@ func (s *Store) trim(w *sweeper, now int64) error {
 	s.mu.RUnlock()
 	// Of the events from first to before end the log may drop those that are
 	// old enough, which are the first ones: time does not run backwards.
-	if last < w.events+first {
+	least := min(trimEvents, w.events)
+	if last+1 < w.events+first+least || now < w.trimAt {
 		return nil
 	}
-	cut, end := first, last-w.events+1
+	// The last of the least that go together says when they may.
+	at, err := s.eventAt(first + least - 1)
+	if err != nil {
+		return err
+	}
+	if at >= now-keptMillis {
+		w.trimAt = at + keptMillis + 1
+		return nil
+	}
+	cut, end := first+least, last-w.events+1
 	for cut < end {
 		mid := cut + (end-cut)/2
 		at, err := s.eventAt(mid)
@@ -251,9 +262,6 @@ func (s *Store) trim(w *sweeper, now int64) error {
 		} else {
 			end = mid
 		}
-	}
-	if cut < first+min(trimEvents, w.events) {
-		return nil
 	}
 	return s.errand(context.Background(), func(g *group) error {
 		s.mu.Lock()
