@@ -24,7 +24,7 @@ const (
 	farBehind = 8
 	// pictureKeys is about how many tokens a picture names one by one; those
 	// behind are counted.
-	pictureKeys = 1024
+	pictureKeys = 512
 )
 
 // outlook is a queue's announcements, and the last picture of its line.
@@ -126,15 +126,12 @@ func (e *Engine) takePicture(ctx context.Context, q *queue, o *outlook, last *fr
 	}
 	desks := q.desks()
 	rivals, merged := q.rivalQueues(desks)
-	lanes := 1
-	if last != nil {
-		lanes = max(1, len(last.Fronts))
-	}
-	ask := store.Ask{Partition: q.site.partition, Fronts: []store.FrontAsk{{Line: q.line(), Most: pictureKeys / lanes}}}
+	most := keysALane(last)
+	ask := store.Ask{Partition: q.site.partition, Fronts: []store.FrontAsk{{Line: q.line(), Most: most}}}
 	for _, r := range rivals {
 		front := store.FrontAsk{Line: r.line()}
 		if merged {
-			front.Most = pictureKeys / lanes
+			front.Most = most
 		}
 		ask.Fronts = append(ask.Fronts, front)
 	}
@@ -184,6 +181,15 @@ func frontLanes(fronts []estimate.Front) iter.Seq[order.Lane] {
 			}
 		}
 	}
+}
+
+// keysALane is how many members of each lane a picture names, by how many lanes
+// the last one had. Of a lane by itself the rank says everything.
+func keysALane(last *framed) int {
+	if last == nil || len(last.Fronts) == 1 {
+		return 1
+	}
+	return pictureKeys / max(1, len(last.Fronts))
 }
 
 // away is how long nobody is called because the door is closed, in seconds, or
