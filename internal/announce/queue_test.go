@@ -219,3 +219,38 @@ func TestWhoIsNotHeardOfIsForgotten(t *testing.T) {
 		t.Errorf("%d are remembered after a week", n)
 	}
 }
+
+// While somebody moves up, what is told does not rise above what was told,
+// unless it says why.
+func TestWhatIsToldIsSteady(t *testing.T) {
+	t.Parallel()
+	q := restored()
+	first := q.TellFirst("a", moment(noon), q.Forecast(line(5, 2), joins(5)))
+	// Services that took two minutes take four.
+	for i := range int64(100) {
+		q.Freed(noon+i, "a", 240)
+	}
+	slower := q.Tell("a", moment(noon+1000), q.Forecast(line(5, 2), joins(5)))
+	_, most := estimate.Guard(first.Sample.Position, first.Sample.PerSecond)
+	if slower.Recommended > most && slower.Why != estimate.SlowerService || slower.Said.Why != slower.Why {
+		t.Errorf("told %.0f s, then %.0f (at most %.0f) because of %q", first.Recommended, slower.Recommended, most, slower.Why)
+	}
+	left := q.Tell("a", moment(noon+2000), q.Forecast(line(5, 1), joins(5)))
+	if left.Why != estimate.CounterLeft || left.Said.Why != estimate.CounterLeft || left.Recommended <= slower.Recommended {
+		t.Errorf("after a counter left: %.0f s, because of %q", left.Recommended, left.Why)
+	}
+}
+
+func TestALineThatMovesFastIsLearnedFromInPart(t *testing.T) {
+	t.Parallel()
+	q := restored()
+	for i := range maxOutcomes + 50 {
+		id := dengxu.TokenID(string(rune('a' + i)))
+		q.TellFirst(id, moment(noon), q.Forecast(line(3, 1), joins(3)))
+		q.Called(noon+100_000, id, 100)
+	}
+	p, _ := q.Take(noon)
+	if len(p.Outcomes) != maxOutcomes || p.Days[20_514].ByPosition.All().N != maxOutcomes+50 {
+		t.Errorf("%d outcomes of %d", len(p.Outcomes), p.Days[20_514].ByPosition.All().N)
+	}
+}

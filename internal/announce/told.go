@@ -11,6 +11,9 @@ const (
 	maxTold = 20_000
 	// forgetAfter is when somebody of whom nothing was heard is forgotten, in ms.
 	forgetAfter = 7 * 24 * 3600 * 1000
+	// maxOutcomes is how many are learned from between two times of keeping: the
+	// others are scored only. A line that moves faster needs no more of them.
+	maxOutcomes = 400
 )
 
 // stay is what one holder was told.
@@ -102,7 +105,9 @@ func (q *Queue) score(s *stay, called int64) {
 	if s.joined != nil && len(s.said) > 0 {
 		o := Outcome{Forecast: s.joined, Wait: float64(max(0, called-s.said[0].at)) / 1000}
 		q.estimator.Resolve(o.Forecast.Forecast, o.Wait)
-		q.pending.Outcomes = append(q.pending.Outcomes, o)
+		if len(q.pending.Outcomes) < maxOutcomes {
+			q.pending.Outcomes = append(q.pending.Outcomes, o)
+		}
 	}
 }
 
