@@ -24,6 +24,10 @@ type Options struct {
 	// Loopback reports whether the server listens on loopback only, where the
 	// public join setting "loopback" holds.
 	Loopback bool
+	// NoEstimates says that nobody is told how long the wait will be, and that
+	// nothing of it is learned: for whoever plays with an engine and asks other
+	// questions, since an estimate costs as much as the join itself.
+	NoEstimates bool
 }
 
 // Engine answers commands and questions over one store. It is safe for
@@ -33,6 +37,7 @@ type Engine struct {
 	log      *slog.Logger
 	url      func(dengxu.TokenID) string
 	loopback bool
+	silent   bool // Options.NoEstimates
 	parts    int
 	shared   bool // other processes may be using the store too
 
@@ -55,7 +60,7 @@ type Engine struct {
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	about := o.Store.About()
 	e := &Engine{
-		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback,
+		store: o.Store, log: o.Logger, url: o.TicketURL, loopback: o.Loopback, silent: o.NoEstimates,
 		parts: about.Partitions, shared: about.Shared, loads: make([]loading, about.Partitions),
 		behind: make([]atomic.Bool, about.Partitions), clocks: make([]atomic.Int64, about.Partitions),
 		lookups:  make([]lookups, about.Partitions),

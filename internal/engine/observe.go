@@ -30,7 +30,9 @@ func (e *Engine) Observe(ctx context.Context, p store.Partition, events []store.
 			e.stir(ev.Site)
 		}
 	}
-	e.observeWaits(ctx, p, events)
+	if !e.silent {
+		e.observeWaits(ctx, p, events)
+	}
 }
 
 func (e *Engine) keepCall(ev *store.Event) {

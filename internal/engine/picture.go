@@ -87,8 +87,11 @@ func (e *Engine) EstimateScores() announce.Day {
 
 // picture is how the queue stood at most a second ago; for who is near the
 // front, no counter has changed since, as far as this process knows. It is nil
-// when the line cannot be read.
+// when the line cannot be read, and where no estimates are wanted.
 func (e *Engine) picture(ctx context.Context, q *queue, rank int) (*announce.Picture, *outlook) {
+	if e.silent {
+		return nil, nil
+	}
 	o := e.outlook(q.id)
 	if f := o.last.Load(); e.usable(f, q, rank) {
 		return f.Picture, o
