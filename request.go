@@ -65,6 +65,11 @@ type DoorRequest struct {
 	Current string `json:"current,omitempty" enum:"complete,miss,requeue,hold" doc:"counter close: what happens to its tokens"`
 }
 
+// ModelRequest loads what a queue's estimates are to go by.
+type ModelRequest struct {
+	Model json.RawMessage `json:"model" doc:"as the answer with full=true has it, of this or another queue"`
+}
+
 // TokenFilter selects tokens of a site or a queue for lists.
 type TokenFilter struct {
 	States    []State

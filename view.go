@@ -176,6 +176,20 @@ type ModelVerdict struct {
 	Kept     bool       `json:"kept,omitempty" doc:"the one that estimates go by"`
 }
 
+// Lesson is a token whose wait is known, as a queue learns from it: what its
+// estimate at the join was made from, and the wait. It names nobody.
+type Lesson struct {
+	At        int64   `json:"at" doc:"when it joined, ms since 1970"`
+	Position  float64 `json:"position"`
+	PerSecond float64 `json:"per_second" doc:"services a second of the counters that serve it"`
+	Class     string  `json:"class,omitempty"`
+	Group     string  `json:"group,omitempty"`
+	// Features are the numbers that a model learns from; nil is not known.
+	Features   []*float64         `json:"features"`
+	Covariates map[string]float64 `json:"covariates,omitempty"`
+	Wait       float64            `json:"wait" doc:"seconds until the first call, less those in which nobody served"`
+}
+
 // CallOutcome is what call_next did. Token is nil when there was nobody to
 // call; Reason then says why.
 type CallOutcome struct {

@@ -225,7 +225,7 @@ func (c *call) readBody() error {
 	if c.request.ContentLength == 0 {
 		return nil
 	}
-	limit := c.server.MaxBody
+	limit := max(c.server.MaxBody, c.route.maxBody)
 	var buf bytes.Buffer
 	if n := c.request.ContentLength; n > 0 && n <= limit {
 		buf.Grow(int(n) + bytes.MinRead)

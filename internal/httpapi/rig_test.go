@@ -229,6 +229,14 @@ func (r *rig) state() string {
 			r.Fatal(err)
 		}
 	}
+	// What was learned is no setting, so it is not among the documents above.
+	learned, err := r.store.View(r.Context(), store.Ask{Docs: []store.DocKey{{Kind: store.DocModel, ID: "main"}}})
+	if err != nil {
+		r.Fatal(err)
+	}
+	if err := enc.Encode(learned.Docs); err != nil {
+		r.Fatal(err)
+	}
 	return fmt.Sprint(page.End) + out.String()
 }
 

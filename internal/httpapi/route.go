@@ -25,6 +25,7 @@ type route struct {
 	stream       bool        // no deadline
 	status       int         // of success; 0 = 200
 	empty        string      // what a 204 means
+	maxBody      int64       // bytes, where it takes more than others; 0 = the server's limit
 	verb         dengxu.Verb // whose body it takes, "" = of its own
 	bind         binder
 
@@ -72,7 +73,7 @@ const (
 // that names them.
 func routes() []route {
 	var all []route
-	for _, part := range [][]route{lineRoutes(), serveRoutes(), readRoutes(), manageRoutes(), ruleRoutes(), systemRoutes()} {
+	for _, part := range [][]route{lineRoutes(), serveRoutes(), readRoutes(), manageRoutes(), ruleRoutes(), modelRoutes(), systemRoutes()} {
 		all = append(all, part...)
 	}
 	return all
@@ -226,6 +227,33 @@ func ruleRoutes() []route {
 			method: post, path: "/queue/{queue_id}/rules/reapply", id: "reapply-rules", tag: tagManage, summary: "judge those who wait by the present rules",
 			notes: "Needs the right move. They get the factor, class and lane that they would have had; places, head starts and numbers stay. A change of rules alone moves nobody.",
 			roles: staff, scope: onQueue, mutates: true, long: true, bind: op((*server).reapplyRules),
+		},
+	}
+}
+
+// modelRoutes are what a queue's estimates have learned.
+func modelRoutes() []route {
+	return []route{
+		{
+			method: get, path: "/queue/{queue_id}/model", id: "model", tag: tagManage, summary: "what a queue's estimates have learned",
+			notes: "With full=true also what can be loaded again.", roles: staff, scope: onQueue, bind: op((*server).model),
+		},
+		{
+			method: put, path: "/queue/{queue_id}/model", id: "load-model", tag: tagManage, summary: "go by a model that was exported, of this queue or another",
+			notes: "The next training replaces it.", roles: adminOnly, scope: onQueue, mutates: true, maxBody: maxModel, bind: op((*server).loadModel),
+		},
+		{
+			method: del, path: "/queue/{queue_id}/model", id: "forget-model", tag: tagManage, summary: "go by position and rate until the next training",
+			roles: adminOnly, scope: onQueue, mutates: true, status: http.StatusNoContent, bind: op((*server).forgetModel),
+		},
+		{
+			method: post, path: "/queue/{queue_id}/model/train", id: "train-model", tag: tagManage, summary: "learn now from all resolved tokens",
+			notes: "Takes up to two seconds of a processor. What beat position and rate on the newest fifth is kept, or nothing.",
+			roles: adminOnly, scope: onQueue, mutates: true, long: true, bind: op((*server).trainModel),
+		},
+		{
+			method: get, path: "/queue/{queue_id}/lessons", id: "lessons", tag: tagManage, summary: "the resolved tokens that a queue has to learn from, the oldest first",
+			roles: adminOnly, scope: onQueue, stream: true, bind: bindLessons,
 		},
 	}
 }

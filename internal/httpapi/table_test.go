@@ -66,6 +66,10 @@ var samples = map[string]sample{
 	"test-rules":    {path: "/queue/main/rules/test", body: `{"holders":[{"party_size":2}]}`},
 	"reapply-rules": {path: "/queue/main/rules/reapply"},
 
+	"load-model":   {path: "/queue/main/model", body: `{"model":{"version":1}}`},
+	"forget-model": {path: "/queue/main/model"},
+	"train-model":  {path: "/queue/main/model/train"},
+
 	"open-queue":    {path: "/queue/main/open", body: `{}`},
 	"pause-queue":   {path: "/queue/main/pause", body: `{"reason":"lunch"}`},
 	"close-queue":   {path: "/queue/main/close", body: `{}`},
@@ -82,6 +86,7 @@ var reads = map[string]string{
 	"site-tokens": "/site/hall/tokens", "actions": "/actions?site=hall", "events": "/events?site=hall",
 	"sites": "/sites", "queues": "/queues", "counters": "/counters", "keys": "/keys",
 	"site": "/site/hall", "queue": "/queue/main", "counter": "/counter/1", "key": "/key/kiosk-hall", "audit": "/audit", "export": "/export",
+	"model": "/queue/main/model", "lessons": "/queue/main/lessons",
 }
 
 // table is the rig of the generated tests.
@@ -272,7 +277,7 @@ func TestSamplesWork(t *testing.T) {
 		"join", "join-site", "holder-cancel", "holder-defer", "holder-confirm", "call-next-of-queue", "call-next",
 		"start", "complete", "miss", "requeue", "hold", "transfer", "move", "cancel", "abandon", "edit",
 		"put-site", "patch-site", "put-queue", "patch-queue", "put-counter", "patch-counter", "put-key", "delete-key",
-		"open-queue", "pause-queue", "close-queue", "open-counter", "pause-counter", "close-counter",
+		"open-queue", "pause-queue", "close-queue", "open-counter", "pause-counter", "close-counter", "forget-model",
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
