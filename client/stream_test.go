@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -253,9 +254,47 @@ func TestEstimatesPrintForPeople(t *testing.T) {
 		{dengxu.Estimate{Known: true, LowSeconds: new(120), HighSeconds: new(120)}, "2 min"},
 		{dengxu.Estimate{Known: true, LowSeconds: new(0), HighSeconds: new(59)}, "under 1 min"},
 		{dengxu.Estimate{Reason: dengxu.UnknownNoCounter}, "no counter open"},
+		{dengxu.Estimate{Known: true, LowSeconds: new(0), HighSeconds: new(0), Text: map[string]string{"en": "now", "zh-CN": "马上"}}, "now"},
 	} {
-		if got := (Estimate{row.e}).String(); got != row.want {
+		if got := (Estimate{Estimate: row.e}).String(); got != row.want {
 			t.Errorf("%+v prints %q, want %q", row.e, got, row.want)
 		}
 	}
+}
+
+// TestWatchTellsWhatPeopleWouldRead: an estimate that moved by seconds is nothing
+// new, another sentence is, in the language of the client.
+func TestWatchTellsWhatPeopleWouldRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		polls := 0
+		l := &line{handler: func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/stream") {
+				writeProblem(w, 404, `{"code":"not_found"}`)
+				return
+			}
+			polls++
+			minutes := 5
+			if polls > 3 {
+				minutes = 4
+			}
+			state := "waiting"
+			if polls == 6 {
+				state = "cancelled"
+			}
+			answerJSON(200, fmt.Sprintf(`{"token_id":"t1","state":%q,"version":1,"estimated_wait_seconds":%d,"estimate":{"known":true,
+				"low_seconds":%d,"recommended_seconds":%d,"high_seconds":%d,"as_of":"2026-11-30T10:00:0%dZ",
+				"text":{"en":"about %d min","zh-CN":"约%d分钟"}}}`, state, 300-polls, 100-polls, 300-polls, 500-polls, polls, minutes, minutes))(w, r)
+		}}
+		var said []string
+		for u, err := range over(t, l, Options{Language: "zh-CN"}).Watch(t.Context(), "t1") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said = append(said, string(u.State)+" "+u.Estimate.String())
+		}
+		if want := []string{"waiting 约5分钟", "waiting 约4分钟", "cancelled 约4分钟"}; !slices.Equal(said, want) || polls != 6 {
+			t.Errorf("after %d polls: %q, want %q", polls, said, want)
+		}
+	})
 }

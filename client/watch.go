@@ -1,11 +1,13 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -40,10 +42,26 @@ func (a Ahead) String() string {
 }
 
 // Estimate is how long the wait may be.
-type Estimate struct{ dengxu.Estimate }
+type Estimate struct {
+	dengxu.Estimate
+	language string // of the text, as the server names it; "" = en
+}
 
-// String returns a range such as "5–15 min", or why there is none.
+// languageOf is the language of a text for an Accept-Language.
+func languageOf(accept string) string {
+	if strings.HasPrefix(strings.ToLower(accept), "zh") {
+		return "zh-CN"
+	}
+	return ""
+}
+
+// String returns the server's sentence, such as "about 10 min, at most 25 min for
+// 9 of 10 people", in Chinese when the client's Language is; without one a range
+// such as "5–15 min", or why there is none.
 func (e Estimate) String() string {
+	if text := e.Text[cmp.Or(e.language, "en")]; text != "" {
+		return text
+	}
 	if !e.Known || e.LowSeconds == nil || e.HighSeconds == nil {
 		return strings.ReplaceAll(e.Reason, "_", " ")
 	}
@@ -58,8 +76,8 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%d–%d min", low, high)
 }
 
-func newUpdate(p dengxu.Position) Update {
-	u := Update{Position: p, Ahead: -1, Estimate: Estimate{p.Ticket.Estimate}}
+func (c *Client) newUpdate(p dengxu.Position) Update {
+	u := Update{Position: p, Ahead: -1, Estimate: Estimate{p.Ticket.Estimate, languageOf(c.language)}}
 	if p.Rank != nil {
 		u.Ahead = Ahead(*p.Rank)
 	}
@@ -160,9 +178,13 @@ func (w *watch) poll(ctx context.Context) (pause time.Duration, ok bool) {
 func (w *watch) show(p dengxu.Position) bool {
 	same := p
 	same.ServerTime, same.AsOf, same.PollAfterSeconds = w.last.ServerTime, w.last.AsOf, w.last.PollAfterSeconds
+	if said := w.last.Estimate; len(said.Text) > 0 && maps.Equal(said.Text, same.Estimate.Text) {
+		// A second more or less, which people are not told, is nothing new.
+		same.Estimate, same.EstimatedWaitSeconds = said, w.last.EstimatedWaitSeconds
+	}
 	if w.seen && (p.Version < w.last.Version || reflect.DeepEqual(same, w.last)) {
 		return true // nothing new, or an answer that was overtaken
 	}
 	w.last, w.seen = p, true
-	return w.yield(newUpdate(p), nil) && !p.State.Ended()
+	return w.yield(w.c.newUpdate(p), nil) && !p.State.Ended()
 }

@@ -61,6 +61,7 @@ type Command struct {
 	Export  Export     `cmd:"" group:"Settings" help:"Write settings as a file that apply reads."`
 	Site    SiteCmd    `cmd:"" group:"Settings" help:"Sites: list, get, put, patch, delete."`
 	Queue   QueueCmd   `cmd:"" group:"Settings" help:"Queues: list, get, put, patch, delete, open, pause, close, estimate, stats."`
+	Model   ModelCmd   `cmd:"" group:"Settings" help:"What a queue's wait estimates have learned: show, train, export, load, forget."`
 	Rule    RuleCmd    `cmd:"" group:"Settings" help:"Rules of queues: test, reapply."`
 	Counter CounterCmd `cmd:"" group:"Settings" help:"Counters: list, get, put, patch, delete, open, pause, close."`
 	Key     KeyCmd     `cmd:"" group:"Settings" help:"API keys: list, get, put, delete, new."`

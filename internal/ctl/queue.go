@@ -166,13 +166,16 @@ func (c *queueStats) Run(ctx context.Context, e *Env) error {
 		}
 		zone = e.zone(ctx, q.Site)
 	}
-	return e.show(s, func(w io.Writer) {
+	if err := e.show(s, func(w io.Writer) {
 		fmt.Fprintln(w, "FROM\tJOINED\tCALLED\tCOMPLETED\tMISSED\tCANCELLED\tABANDONED\tMEAN WAIT\tMAX WAIT\tMEAN SERVICE")
 		for _, b := range s.Buckets {
 			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", b.From.In(zone).Format("2006-01-02 15:04 MST"), b.Joined, b.Called,
 				b.Completed, b.Missed, b.Cancelled, b.Abandoned, seconds(b.MeanWaitSeconds), seconds(b.MaxWaitSeconds), seconds(b.MeanServiceSeconds))
 		}
-	})
+	}); err != nil || e.JSON || s.Estimates == nil {
+		return err
+	}
+	return promises(e.Out, s.Estimates)
 }
 
 func seconds(v *float64) string {
