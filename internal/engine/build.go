@@ -56,6 +56,7 @@ func (w *world) rebuild(id dengxu.SiteID, docs *siteDocs, parts int) (bad []erro
 func (w *world) place(s *site) (bad []error) {
 	w.sites[s.id] = s
 	for _, q := range s.queues {
+		q.keepSteady()
 		if other := w.queues[q.id]; other != nil && other.site.id != s.id {
 			bad = append(bad, fmt.Errorf("queue %s is in site %s and in site %s", q.id, other.site.id, s.id))
 			continue
@@ -63,6 +64,7 @@ func (w *world) place(s *site) (bad []error) {
 		w.queues[q.id] = q
 	}
 	for _, c := range s.counters {
+		c.keepSteady()
 		if other := w.counters[c.id]; other != nil && other.site.id != s.id {
 			bad = append(bad, fmt.Errorf("counter %s is in site %s and in site %s", c.id, other.site.id, s.id))
 			continue

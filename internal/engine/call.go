@@ -298,16 +298,6 @@ func (c *calling) outdated(err error) bool {
 	return room && c.guesses()
 }
 
-// steady is what every command at a counter expects: its settings, its state
-// and the day are those that were decided on.
-func (c *counter) steady() []store.Expectation {
-	return []store.Expectation{
-		store.DocAt{Key: store.DocKey{Kind: store.DocCounter, ID: string(c.id)}, Version: c.version},
-		store.DocAt{Key: store.DocKey{Kind: store.DocCounterState, ID: string(c.id)}, Version: c.stateV},
-		store.Before{At: c.site.state.DayEnds},
-	}
-}
-
 // openToday opens a counter that is not open yet: the first call does.
 func (c *counter) openToday(b *store.Batch, by By) error {
 	if c.shown() == dengxu.CounterOpen {

@@ -179,22 +179,52 @@ func (e *Engine) settle(ctx context.Context, res store.Result) {
 	}
 }
 
+// asDecided is what every command on a queue or at a counter expects. It is made
+// once for each world, since every commit takes it: nobody changes it.
+type asDecided struct {
+	version, stateV uint64
+	dayEnds, edge   int64 // of edge 0 there is none
+	expect          []store.Expectation
+}
+
+// holding is d, or what replaces it where it does not fit any more.
+func (d *asDecided) holding(settings, state store.DocAt, dayEnds, edge int64) *asDecided {
+	if d != nil && d.version == settings.Version && d.stateV == state.Version && d.dayEnds == dayEnds && d.edge == edge {
+		return d
+	}
+	x := []store.Expectation{settings, state, store.Before{At: dayEnds}}
+	if edge != 0 {
+		x = append(x, store.Before{At: edge})
+	}
+	return &asDecided{settings.Version, state.Version, dayEnds, edge, slices.Clip(x)}
+}
+
 // steady is what every command on a queue expects: its settings, its door and
-// its day are those that were decided on.
-func (q *queue) steady() []store.Expectation {
-	x := []store.Expectation{
-		q.settled(),
+// its day are those that were decided on. It is to be appended to a batch's own.
+func (q *queue) steady() []store.Expectation { return q.decided.expect }
+
+// keepSteady makes what steady answers.
+func (q *queue) keepSteady() {
+	q.decided = q.decided.holding(q.settled(),
 		store.DocAt{Key: store.DocKey{Kind: store.DocQueueState, ID: string(q.id)}, Version: q.stateV},
-		store.Before{At: q.site.state.DayEnds},
-	}
-	if q.state.Edge != 0 {
-		x = append(x, store.Before{At: q.state.Edge})
-	}
-	return x
+		q.site.state.DayEnds, q.state.Edge)
+}
+
+// steady is what every command at a counter expects: its settings, its state
+// and the day are those that were decided on. It is to be appended to a batch's
+// own.
+func (c *counter) steady() []store.Expectation { return c.decided.expect }
+
+// keepSteady makes what steady answers.
+func (c *counter) keepSteady() {
+	c.decided = c.decided.holding(
+		store.DocAt{Key: store.DocKey{Kind: store.DocCounter, ID: string(c.id)}, Version: c.version},
+		store.DocAt{Key: store.DocKey{Kind: store.DocCounterState, ID: string(c.id)}, Version: c.stateV},
+		c.site.state.DayEnds, 0)
 }
 
 // settled expects that the queue's settings are those that were decided on.
-func (q *queue) settled() store.Expectation {
+func (q *queue) settled() store.DocAt {
 	return store.DocAt{Key: store.DocKey{Kind: store.DocQueue, ID: string(q.id)}, Version: q.version}
 }
 

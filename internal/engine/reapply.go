@@ -93,7 +93,7 @@ func (e *Engine) reapplyTo(ctx context.Context, by By, id dengxu.QueueID, tokens
 
 // reapply is the commit that judges the tokens of a view anew.
 func (q *queue) reapply(by By, v *store.View) (store.Batch, error) {
-	b := store.Batch{Partition: q.site.partition, Site: q.site.id, Expect: q.steady()}
+	b := store.Batch{Partition: q.site.partition, Site: q.site.id, Expect: slices.Clone(q.steady())}
 	lanes := lanesOf{q: q, open: v.Lines[0].Lanes}
 	for _, t := range v.Tokens {
 		if t == nil || t.Queue != q.id || t.Gen != q.gen() || !slices.Contains(inLine, t.State) {

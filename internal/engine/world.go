@@ -93,6 +93,7 @@ type queue struct {
 	version uint64
 	state   queueState
 	stateV  uint64
+	decided *asDecided
 
 	order   order.Rule
 	booking *booking // nil = the queue takes no appointments
@@ -143,6 +144,7 @@ type counter struct {
 	version    uint64
 	state      counterState
 	stateV     uint64
+	decided    *asDecided
 	queues     []served
 	mode       order.Mode
 	maxServing int

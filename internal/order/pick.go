@@ -14,7 +14,7 @@ const maxCompared = 8
 // 0 excludes nobody. A lane that several lines see, as when a counter names a
 // queue twice, counts in the first of them.
 //
-// It asks one Len and two At a lane, and one Below a lane and one At for each choice.
+// It asks one Len and at most two At a lane, and one Below a lane and one At for each choice.
 func Pick(now int64, lines []Line, mode Mode, n int, exclude uint64) []Choice {
 	var picked []Choice
 	if n <= 0 {
@@ -44,6 +44,11 @@ type race struct {
 	lines   []Line
 	runners [][]runner // by line
 	exclude uint64
+	// The first members of lanes, where several lines may see one. One line
+	// alone has each lane once.
+	seen map[Member]bool
+
+	one [1][]runner // room for runners: mostly there is one line
 }
 
 // runner is a lane of which the first members may have been taken.
@@ -60,45 +65,55 @@ type runner struct {
 }
 
 func newRace(lines []Line, exclude uint64) *race {
-	r := &race{lines: lines, runners: make([][]runner, len(lines)), exclude: exclude}
-	// The first members of lanes. One line alone has each lane once.
-	var seen map[Member]bool
-	if len(lines) > 1 {
-		seen = make(map[Member]bool)
+	r := &race{lines: lines, exclude: exclude}
+	if len(lines) == 1 {
+		r.runners = r.one[:]
+	} else {
+		r.runners, r.seen = make([][]runner, len(lines)), make(map[Member]bool)
 	}
-	for i, line := range lines {
-		for lane := range line.Index.Lanes() {
-			if !line.Sees(lane) {
-				continue
-			}
-			oldest, ok := line.Index.At(lane, 0)
-			if !ok || seen[Member{lane, oldest}] {
-				continue
-			}
-			if seen != nil {
-				seen[Member{lane, oldest}] = true
-			}
-			size := line.Index.Len(lane)
-			w := runner{line: i, index: line.Index, head: Member{Lane: lane}, size: size, gap: size}
-			r.load(&w)
-			r.runners[i] = append(r.runners[i], w)
+	for i := range lines {
+		for lane := range lines[i].Index.Lanes() {
+			r.enter(i, lane)
 		}
 		// An index promises no order; sorted, Compared is the same in every store.
-		slices.SortFunc(r.runners[i], func(a, b runner) int { return a.head.Lane.Compare(b.head.Lane) })
-		brief(line, r.runners[i])
+		if len(r.runners[i]) > 1 {
+			slices.SortFunc(r.runners[i], func(a, b runner) int { return a.head.Lane.Compare(b.head.Lane) })
+		}
+		brief(&lines[i], r.runners[i])
 	}
 	return r
 }
 
+// enter enters a lane of a line, if the line sees it and none before does.
+func (r *race) enter(i int, lane Lane) {
+	line := &r.lines[i]
+	if !line.Sees(lane) {
+		return
+	}
+	if r.seen != nil {
+		oldest, ok := line.Index.At(lane, 0)
+		if !ok || r.seen[Member{lane, oldest}] {
+			return
+		}
+		r.seen[Member{lane, oldest}] = true
+	}
+	size := line.Index.Len(lane)
+	if size == 0 {
+		return
+	}
+	r.runners[i] = append(r.runners[i], runner{line: i, index: line.Index, head: Member{Lane: lane}, size: size, gap: size})
+	r.load(&r.runners[i][len(r.runners[i])-1])
+}
+
 // brief tells the sorted runners of a line what its rule says of their groups.
-func brief(line Line, runners []runner) {
+func brief(line *Line, runners []runner) {
 	switch line.Rule.Discipline {
 	case Strict:
 		for i := range runners {
 			runners[i].rank = line.Rule.RankOf(runners[i].head.Lane.Group)
 		}
 	case Ratio:
-		b := newBooks(line)
+		b := newBooks(*line)
 		for len(runners) > 0 {
 			class := runners[:sameClass(runners)]
 			t := b.newTab(class[0].head.Lane.Class, class)

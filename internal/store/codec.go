@@ -91,7 +91,7 @@ func (e *Encoder) Word(tag int, s string) {
 	if s == "" {
 		return
 	}
-	if n, ok := wordNumbers[s]; ok {
+	if n := wordNumber(s); n != 0 {
 		e.put(tag, n)
 		return
 	}

@@ -25,10 +25,34 @@ var words = []string{
 	"partition.writes_lost",
 }
 
-var wordNumbers = func() map[string]uint64 {
-	m := make(map[string]uint64, len(words))
+// wordSlots is where words are found: a table that is open, of which at most a
+// quarter is used, by a hash of a word's length and three of its letters. A
+// record looks some twenty words up.
+var wordSlots = func() (slots [wordRoom]uint16) {
 	for i, w := range words {
-		m[w] = uint64(i) + 1
+		at := wordHash(w)
+		for slots[at] != 0 {
+			at = (at + 1) % wordRoom
+		}
+		slots[at] = uint16(i + 1)
 	}
-	return m
+	return slots
 }()
+
+const wordRoom = 512
+
+// wordHash is where the search for a word that is not empty begins.
+func wordHash(w string) int {
+	n := len(w)
+	return (n*89 + int(w[0])*31 + int(w[n-1])*7 + int(w[n/2])*61) % wordRoom
+}
+
+// wordNumber is the number of a word that is not empty, 0 = it is not there.
+func wordNumber(w string) uint64 {
+	for at := wordHash(w); wordSlots[at] != 0; at = (at + 1) % wordRoom {
+		if n := wordSlots[at]; words[n-1] == w {
+			return uint64(n)
+		}
+	}
+	return 0
+}

@@ -19,6 +19,7 @@ func Apply(t Tables, m Meta, p store.Partition, b *store.Batch, now int64) (*Eff
 		return nil, err
 	}
 	w := &work{t: t, p: p, b: b, now: now, e: &Effects{Meta: m}}
+	w.before = w.few[:0]
 	replay, err := w.replay()
 	if err != nil {
 		return nil, err
@@ -58,6 +59,7 @@ type work struct {
 	e   *Effects
 	// before holds the records that the batch writes, in its order.
 	before []*store.Token
+	few    [2]*store.Token // room for before, nearly always enough
 }
 
 func (w *work) refuse(by store.Expectation) *store.Refused {
@@ -90,14 +92,13 @@ func (w *work) versions() error {
 			return r
 		}
 	}
-	w.before = make([]*store.Token, len(w.b.Tokens))
 	for i := range w.b.Tokens {
 		after := &w.b.Tokens[i].Token
 		have, err := w.tokenAt(after.ID, after.Version-1)
 		if err != nil {
 			return err
 		}
-		w.before[i] = have
+		w.before = append(w.before, have)
 	}
 	return nil
 }

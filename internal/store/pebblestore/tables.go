@@ -73,7 +73,8 @@ func (t tables) Op(scope, key string) (*ledger.OpRecord, error) { return t.s.op(
 // op is a remembered operation, also an expired one, or nil. The caller holds
 // mu in either way.
 func (s *Store) op(scope, key string) (*ledger.OpRecord, error) {
-	op, err := s.opAt(opKey(nil, scope, key))
+	var buf [160]byte // longer than the keys mostly are
+	op, err := s.opAt(opKey(buf[:0], scope, key))
 	if op != nil || err != nil || s.filter.loaded == 0 {
 		return op, err
 	}
@@ -81,10 +82,11 @@ func (s *Store) op(scope, key string) (*ledger.OpRecord, error) {
 }
 
 // opAt is the operation under a key.
-func (s *Store) opAt(k []byte) (*ledger.OpRecord, error) {
-	if !s.filter.has(k) {
-		return nil, nil
+func (s *Store) opAt(key []byte) (*ledger.OpRecord, error) {
+	if !s.filter.has(key) {
+		return nil, nil // nearly always, and without an allocation
 	}
+	k := slices.Clone(key)
 	for _, g := range slices.Backward(s.pending) {
 		if op := g.fresh.ops[string(k)]; op != nil {
 			return op, nil
