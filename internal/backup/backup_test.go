@@ -86,6 +86,34 @@ func TestOneSite(t *testing.T) {
 	}
 }
 
+// TestBulky: documents that are larger all together than what is loaded at once
+// come whole; those of a queue that is no more, or was in another site, stay.
+func TestBulky(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"memory of 5", "pebble", "redis of 3", "cluster"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			clock := storetest.NewClock()
+			a, b := newHall(t, "pebble", clock), newHall(t, kind, clock)
+			a.site("north", 3)
+			a.site("south", 3)
+			a.bulky("north", "north-b", 20, 200<<10)
+			want := a.rows()
+			a.bulky("north", "gone", 2, 20)
+			a.bulky("north", "south-b", 2, 20)
+			b.take(a.export("north"))
+			alike(t, a.onlyOf("north", want), b.rows())
+			b.sound()
+			c := newHall(t, kind, clock)
+			c.take(a.export(""))
+			alike(t, want, c.rows())
+			again := newHall(t, "memory", clock)
+			again.take(c.export(""))
+			alike(t, want, again.rows())
+		})
+	}
+}
+
 // TestExists: what the store has is never touched, and the refusal names it.
 func TestExists(t *testing.T) {
 	t.Parallel()

@@ -22,8 +22,8 @@ const (
 )
 
 // line is one line of a file: a row, or the first or last of all. Its rows come
-// partition by partition, numbers first and documents last, of which the last
-// are those of sites.
+// partition by partition, numbers first and settings last, of which the last are
+// those of sites.
 type line struct {
 	store.Row
 	Partition *int    `json:"partition,omitempty"` // with numbers: whose, and of all rows up to the next
@@ -66,7 +66,7 @@ func (t *Totals) count(r *store.Row) {
 	case store.RowTally, store.RowSeries, store.RowMark, store.RowOp:
 		t.Others++
 	case store.RowDoc:
-		switch r.Doc.Key.Kind { //nolint:exhaustive // states are not counted
+		switch r.Doc.Key.Kind { //nolint:exhaustive // states and what is bulky are not counted
 		case store.DocSite:
 			t.Sites++
 		case store.DocQueue:

@@ -14,6 +14,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dengxu/dengxu"
@@ -125,6 +126,9 @@ func (x *exporter) row(r store.Row) error {
 		x.numbers = &r // written before the first row that there is
 		return nil
 	case store.RowDoc:
+		if r.Doc.Key.Kind.Bulky() {
+			return x.bulky(&r)
+		}
 		x.learn(r.Doc)
 		if goesAlong(r.Doc.Key.Kind) {
 			x.docs = append(x.docs, r)
@@ -142,10 +146,21 @@ func (x *exporter) row(r store.Row) error {
 	return x.write(&r)
 }
 
+// bulky writes a bulky document at once, for all of them may be more than memory
+// has room for. One of a queue that is no more, or in another site, is left out.
+func (x *exporter) bulky(r *store.Row) error {
+	queue, _, _ := strings.Cut(r.Doc.Key.ID, "/")
+	if !goesAlong(r.Doc.Key.Kind) || r.Site == "" || x.queues[dengxu.QueueID(queue)] != r.Site {
+		return nil
+	}
+	return x.write(r)
+}
+
 // goesAlong reports whether documents of a kind mean something elsewhere.
 func goesAlong(k store.DocKind) bool {
 	switch k {
-	case store.DocSite, store.DocSiteState, store.DocQueue, store.DocQueueState, store.DocCounter, store.DocCounterState, store.DocAPIKey:
+	case store.DocSite, store.DocSiteState, store.DocQueue, store.DocQueueState, store.DocCounter, store.DocCounterState, store.DocAPIKey,
+		store.DocOutlook, store.DocModel, store.DocLesson, store.DocPromise:
 		return true
 	case store.DocConsumer, store.DocName, store.DocLease, store.DocImport:
 	}

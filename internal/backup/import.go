@@ -110,7 +110,11 @@ func (p *plan) learn(from int, r *store.Row) {
 	case store.RowNumbers:
 		p.numbers[from] = *r.Numbers
 	case store.RowDoc:
-		p.docs = append(p.docs, *r.Doc)
+		d := *r.Doc
+		if d.Key.Kind.Bulky() {
+			d.Body = nil // nobody asks for it, and there may be many
+		}
+		p.docs = append(p.docs, d)
 	case store.RowToken, store.RowArchived:
 		if by, ours := engine.NamedIn(r.Token.ID); ours && by != home {
 			if p.named[home] == nil {
@@ -144,18 +148,22 @@ type importer struct {
 	keep  map[store.DocKey]bool // documents that are left as they are
 
 	rows   map[store.Partition][]store.Row // that wait to be loaded
+	bytes  map[store.Partition]int         // of their documents
 	loaded int
 }
 
-// atOnce is how many rows are loaded together: what a script of Redis puts in
-// within some milliseconds.
-const atOnce = 200
+// atOnce is how many rows are loaded together, and bytesAtOnce how many bytes of
+// documents: what a script of Redis puts in within some milliseconds.
+const (
+	atOnce      = 200
+	bytesAtOnce = 1 << 20
+)
 
 func (im *importer) load(ctx context.Context, file io.Reader) error {
 	if err := im.takeNames(ctx); err != nil {
 		return err
 	}
-	im.rows = make(map[store.Partition][]store.Row)
+	im.rows, im.bytes = make(map[store.Partition][]store.Row), make(map[store.Partition]int)
 	_, _, err := readAll(file, func(from int, r *store.Row) error { return im.row(ctx, from, r) })
 	if err == nil {
 		err = im.flush(ctx)
@@ -189,7 +197,10 @@ func (im *importer) row(ctx context.Context, from int, r *store.Row) error {
 		im.did.Shifted = true
 	}
 	im.rows[home] = append(im.rows[home], *r)
-	if len(im.rows[home]) >= atOnce {
+	if r.Doc != nil {
+		im.bytes[home] += len(r.Doc.Body)
+	}
+	if len(im.rows[home]) >= atOnce || im.bytes[home] >= bytesAtOnce {
 		return im.put(ctx, home)
 	}
 	return nil
@@ -220,7 +231,7 @@ func (im *importer) flush(ctx context.Context) error {
 // again: loading twice is loading once.
 func (im *importer) put(ctx context.Context, home store.Partition) error {
 	rows := im.rows[home]
-	im.rows[home] = rows[:0]
+	im.rows[home], im.bytes[home] = rows[:0], 0
 	if len(rows) == 0 {
 		return nil
 	}

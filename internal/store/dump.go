@@ -135,7 +135,8 @@ func (r *Row) Check() error {
 	case RowOp:
 		wrong = r.Op == nil || !sixteen(r.Op.Name) || !sixteen(r.Op.Hash) || r.Op.Picked < 0 || r.Op.Picked > len(r.Op.Tokens)
 	case RowDoc:
-		wrong = r.Doc == nil || r.Doc.Key.Kind == "" || r.Doc.Key.ID == "" || r.Doc.Version == 0 || r.Doc.Site != r.Site || Symbolic(r.Doc.Due)
+		wrong = r.Doc == nil || r.Doc.Key.Kind == "" || r.Doc.Key.ID == "" || r.Doc.Version == 0 || r.Doc.Site != r.Site || Symbolic(r.Doc.Due) ||
+			len(r.Doc.Body) > MaxBody
 	default:
 		return fmt.Errorf("row of the unknown kind %q", r.Kind)
 	}

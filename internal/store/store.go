@@ -156,17 +156,22 @@ const (
 // nobody has them all read: Docs leaves them out.
 func (k DocKind) Bulky() bool { return strings.HasPrefix(string(k), "~") }
 
+// MaxBody is the most bytes of a document's body. A line of an export has room
+// for it, and a script of Redis reads it well within an attempt.
+const MaxBody = 4 << 20
+
 // DocKey names a document.
 type DocKey struct {
 	Kind DocKind `json:"kind,omitzero"`
 	ID   string  `json:"id,omitzero"`
 }
 
-// Doc is a small versioned document whose body the store does not read.
+// Doc is a versioned document whose body the store does not read: small, unless
+// it is bulky.
 type Doc struct {
 	Key     DocKey          `json:"key,omitzero"`
 	Site    dengxu.SiteID   `json:"site,omitzero"`    // "" for what belongs to none, such as keys
 	Version uint64          `json:"version,omitzero"` // rises by one at each write; 0 = does not exist
 	Due     int64           `json:"due,omitzero"`     // when the timer loop should look at it; 0 = never
-	Body    json.RawMessage `json:"body,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty"`   // at most MaxBody bytes
 }

@@ -72,6 +72,8 @@ func checkDocs(docs []store.DocWrite) error {
 			return fmt.Errorf("ledger: document %v without kind or id", key)
 		case slices.ContainsFunc(docs[:i], func(d store.DocWrite) bool { return d.Doc.Key == key }):
 			return fmt.Errorf("ledger: document %v written twice", key)
+		case len(docs[i].Doc.Body) > store.MaxBody:
+			return fmt.Errorf("ledger: document %v of %d bytes, more than %d", key, len(docs[i].Doc.Body), store.MaxBody)
 		case docs[i].Delete && docs[i].Expect == 0:
 			return fmt.Errorf("ledger: absent document %v deleted", key)
 		}

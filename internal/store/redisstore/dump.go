@@ -22,7 +22,7 @@ import (
 // scanned are the hashes of a dump, each with what of it is wanted. Records
 // that move between hashes go from the first to the last.
 var scanned = []struct {
-	key   int64
+	key   int
 	match string
 }{
 	{keyLive, "*"},
@@ -32,7 +32,8 @@ var scanned = []struct {
 	{keyMarks, "*"},
 	{keyOps, "*"},
 	{keyOps + 1, "*"},
-	{keyDocs, "*"},
+	{keyDocs, plainDocs},
+	{keyDocs, "~*"},
 }
 
 // Dump yields every row of a partition as of its beginning.
@@ -75,14 +76,15 @@ type dumping struct {
 }
 
 // ask runs one step and reads its answer up to the epoch.
-func (d *dumping) ask(ctx context.Context, what string, key int64, cursor, match string) (*unpacker, error) {
+func (d *dumping) ask(ctx context.Context, what string, key int, cursor, match string) (*unpacker, error) {
 	w := &packer{}
-	w.fields(7)
+	w.fields(8)
 	w.fieldText("id", d.id)
 	w.fieldText("what", what)
-	w.fieldInt("key", key)
+	w.fieldInt("key", int64(key))
 	w.fieldText("cursor", cursor)
 	w.fieldText("match", match)
+	w.fieldInt("count", pageOf(key, match))
 	w.fieldInt("taken", d.taken)
 	w.fieldInt("event", int64(d.end.Number))
 	reply, err := d.p.read(ctx, d.p.s.scripts.dump, string(w.buf))
@@ -126,7 +128,7 @@ func (d *dumping) begin(ctx context.Context) error {
 }
 
 // scan goes through one hash.
-func (d *dumping) scan(ctx context.Context, key int64, match string) error {
+func (d *dumping) scan(ctx context.Context, key int, match string) error {
 	for cursor := "0"; ; {
 		u, err := d.ask(ctx, "page", key, cursor, match)
 		if err != nil {
@@ -151,7 +153,7 @@ func (d *dumping) scan(ctx context.Context, key int64, match string) error {
 		}
 		d.taken = taken
 		for i := 0; i+1 < len(page); i += 2 {
-			if err := d.cell(key, page[i], page[i+1]); err != nil {
+			if err := d.cell(int64(key), page[i], page[i+1]); err != nil {
 				return err
 			}
 		}

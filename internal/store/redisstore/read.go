@@ -25,15 +25,15 @@ func decodeDoc(k store.DocKey, raw []byte) (*store.Doc, error) {
 	return d, err
 }
 
-// Docs returns every document of a partition, by kind and id. They are not all
-// of one moment.
+// Docs returns every document of a partition that is not bulky, by kind and id.
+// They are not all of one moment.
 func (s *Store) Docs(ctx context.Context, partition store.Partition) ([]store.Doc, error) {
 	p, err := s.ready(ctx, partition)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[store.DocKey]store.Doc) // a scan may answer one twice
-	err = p.scan(ctx, keyDocs, func(field, value string) error {
+	err = p.scanMatch(ctx, keyDocs, plainDocs, func(field, value string) error {
 		d, err := decodeDoc(unpackKey(field), []byte(value))
 		if err == nil {
 			found[d.Key] = *d

@@ -7,11 +7,30 @@ import (
 	"github.com/redis/rueidis"
 )
 
+// plainDocs matches the fields of documents that are not bulky: a field begins
+// with the kind.
+const plainDocs = "[^~]*"
+
+// pageOf is how many fields a page of a scan has, about: few where each may be a
+// bulky document, so that a page is read within an attempt.
+func pageOf(key int, match string) int64 {
+	if key == keyDocs && match != plainDocs {
+		return 8
+	}
+	return 500
+}
+
 // scan calls each for the fields of a hash. A field that stands all the time is
 // seen, maybe more than once.
 func (p *part) scan(ctx context.Context, key int, each func(field, value string) error) error {
+	return p.scanMatch(ctx, key, "*", each)
+}
+
+// scanMatch is scan of the fields that match a pattern; the others stay with the
+// server.
+func (p *part) scanMatch(ctx context.Context, key int, match string, each func(field, value string) error) error {
 	return p.scanPages(ctx, key, "", each, func(b rueidis.Builder, cursor uint64) rueidis.Completed {
-		return b.Hscan().Key(p.key(key)).Cursor(cursor).Count(500).Build()
+		return b.Hscan().Key(p.key(key)).Cursor(cursor).Match(match).Count(pageOf(key, match)).Build()
 	})
 }
 

@@ -125,6 +125,7 @@ func batchLarge(k *kit) {
 type snapshot struct {
 	Tokens []store.Token
 	Docs   []store.Doc
+	Bulky  *store.Doc // at bulkyKey, which Docs leaves out
 	Due    store.Due
 	Events []store.Event
 }
@@ -143,5 +144,5 @@ func (k *kit) whole() snapshot {
 	}
 	start := k.end()
 	start.Number = 0
-	return snapshot{Tokens: k.list(store.ListAsk{Limit: 1000}), Docs: docs, Due: due, Events: k.events(start)}
+	return snapshot{Tokens: k.list(store.ListAsk{Limit: 1000}), Docs: docs, Due: due, Events: k.events(start), Bulky: k.doc(bulkyKey)}
 }

@@ -121,7 +121,7 @@ func dumpEverything(k *kit) {
 	}
 	same(k.t, "kinds", map[store.RowKind]int{
 		store.RowNumbers: 1, store.RowToken: 6, store.RowArchived: 1, store.RowTally: 1,
-		store.RowSeries: 1, store.RowMark: 1, store.RowOp: 2, store.RowDoc: 1,
+		store.RowSeries: 1, store.RowMark: 1, store.RowOp: 2, store.RowDoc: 2,
 	}, kinds)
 	m := k.model()
 	k.load(m, rows)

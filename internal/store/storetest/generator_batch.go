@@ -212,7 +212,7 @@ func (g *generator) archive(b *store.Batch) {
 }
 
 func (g *generator) docKey() store.DocKey {
-	return store.DocKey{Kind: one(g, []store.DocKind{store.DocQueue, store.DocCounterState}), ID: fmt.Sprint(g.rnd.IntN(4))}
+	return store.DocKey{Kind: one(g, []store.DocKind{store.DocQueue, store.DocCounterState, store.DocLesson}), ID: fmt.Sprint(g.rnd.IntN(4))}
 }
 
 func (g *generator) doc() store.DocWrite {

@@ -55,6 +55,7 @@ func (k *kit) busyDay() {
 	k.commit(gone)
 	gone.Docs[0].Expect, gone.Docs[0].Delete = 1, true
 	k.commit(gone)
+	k.commit(bulkyWrite(0, `{"waits":[1,2]}`))
 }
 
 func reopenWhole(k *kit, f Factory) {

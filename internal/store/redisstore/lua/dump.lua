@@ -1,15 +1,15 @@
 -- One step of a dump: a page of one hash, and what groups have changed since the
 -- dump began as it was before (dump_keep.lua), all of it or no page.
 -- KEYS: the partition's keys (meta.lua). ARGV[1], packed: id (of the dump), what
---   (`begin`, `page`, `end`), key, cursor, match (of the page), taken (number of
---   the last group that the caller has), event (of the beginning).
+--   (`begin`, `page`, `end`), key, cursor, match, count (of the page), taken (number
+--   of the last group that the caller has), event (of the beginning).
 --   ARGV[2], packed: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, epoch, then at the beginning {arrival, call,
 --   event, now}, else next cursor, page, number of the last group given, the
 --   groups, whether these are all; or `busy` (another dump), `lapsed` (it was given up), `behind` (the
 --   server lost commits).
 
-local NOTES = 64
+local NOTES, NOTES_BYTES = 64, 4194304
 local ask, try = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[2])
 local m = meta(get(STATE, 'm'))
 local t = try.wall or micros()
@@ -32,13 +32,14 @@ if ask.what == 'end' then
 end
 d[2] = math.max(d[2], ask.taken + 1)
 local groups, last, bytes = {}, d[2] - 1, 0
-while last < d[3] and #groups < NOTES do
+while last < d[3] and #groups < NOTES and bytes < NOTES_BYTES do
   last = last + 1
   groups[#groups + 1] = redis.call('HGET', KEYS[STATE], 'D' .. number(last)) or cmsgpack.pack({})
+  bytes = bytes + #groups[#groups]
 end
 if last == d[3] then d[4] = 0 end
 d[5] = t + keep.HOLD
 redis.call('HSET', KEYS[STATE], 'D', cmsgpack.pack(d))
 local page = {ask.cursor, {}}
-if last == d[3] then page = redis.call('HSCAN', KEYS[ask.key], ask.cursor, 'MATCH', ask.match, 'COUNT', 500) end
+if last == d[3] then page = redis.call('HSCAN', KEYS[ask.key], ask.cursor, 'MATCH', ask.match, 'COUNT', ask.count) end
 return cmsgpack.pack({'ok', m.epoch, page[1], page[2], last, groups, last == d[3]})
