@@ -36,6 +36,8 @@ type simCmd struct {
 	FindCounters string `placeholder:"AIM" help:"The fewest counters that keep an aim: p90<15m, mean<300s, p90[VIP]<5m, gave_up<5%."`
 	Vary         string `placeholder:"ID" help:"Which counters of the scenario are varied (the first)."`
 
+	Estimates bool `help:"Also tell everybody who comes how long the wait will be, as a server does, and score it."`
+
 	HTML string `placeholder:"FILE" help:"Also write a page with pictures, replacing the file."`
 	JSON bool   `help:"Print JSON, for scripts."`
 }
@@ -69,6 +71,8 @@ func (c *simCmd) Validate() error {
 		return errors.New("--vary is of --find-counters")
 	case c.Runs < 0 || c.Runs > maxRuns:
 		return fmt.Errorf("--runs are from 1 to %d", maxRuns)
+	case c.CSV != "" && c.Estimates:
+		return errors.New("a recording does not say when counters are open, so that nobody can be told a wait: use dengxu evaluate")
 	case c.CSV != "" && (c.FindCounters != "" || c.Seed != 0 || c.Runs != 0):
 		return errors.New("a recording has its own servers and its own days: no --find-counters, --seed or --runs")
 	}
@@ -167,6 +171,7 @@ func (c *simCmd) scenario() (scenario *sim.Scenario, err error) {
 	if c.Runs != 0 {
 		scenario.Runs = c.Runs
 	}
+	scenario.Estimates = scenario.Estimates || c.Estimates
 	return scenario, nil
 }
 

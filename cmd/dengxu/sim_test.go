@@ -82,6 +82,28 @@ streams: [{arrivals: {by_hour: {"08:00-17:00": 30}}, service: {law: constant, me
 	}
 }
 
+// TestSimTellsEstimates: with a flag or a line of the file, and not otherwise.
+func TestSimTellsEstimates(t *testing.T) {
+	t.Parallel()
+	args := []string{"sim", "--per-hour", "40", "--counters", "2", "--service", "exponential:170", "--customers", "600", "--runs", "1"}
+	const heading = "recommended   high"
+	if code, out, errs := command(t, args...); code != 0 || strings.Contains(out, heading) {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	code, out, errs := command(t, append(args, "--estimates")...)
+	if code != 0 || !strings.Contains(out, heading) || !strings.Contains(out, "found a free counter") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	code, text, errs := command(t, append(args, "--estimates", "--json")...)
+	var report sim.Report
+	if err := json.Unmarshal([]byte(text), &report); code != 0 || err != nil || errs != "" {
+		t.Fatalf("exit %d, %v: %s", code, err, errs)
+	}
+	if e := report.Policies[0].Estimates; e == nil || e.All.People < 200 || e.All.High < 0.8 {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestSimOfARecording(t *testing.T) {
 	t.Parallel()
 	code, out, errs := command(t, "sim", "--csv", smallRecording)
@@ -112,6 +134,7 @@ func TestSimRefuses(t *testing.T) {
 		{"--csv " + smallRecording + " --group VIP=1", "--group is of one line"},
 		{"--csv " + smallRecording + " --runs 5", "no --find-counters, --seed or --runs"},
 		{"--csv " + smallRecording + " --date 2031-01-01", "there are no rows of 2031-01-01"},
+		{"--csv " + smallRecording + " --estimates", "use dengxu evaluate"},
 		{"--per-hour 5 --vary desk", "--vary is of --find-counters"},
 		{"--per-hour 5 --service slow", `service: "slow" is not`},
 		{"--per-hour 5 --find-counters fast", "is not an aim"},

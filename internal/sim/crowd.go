@@ -187,3 +187,15 @@ func (p *plan) span(text string, day int) (from, to int64) {
 	}
 	return p.clock(day, first), p.clock(day, last)
 }
+
+// dayOf is the day of the run, from 0, in which a moment lies by the wall clock.
+func (p *plan) dayOf(ms int64) int {
+	day := int(ms / 86_400_000)
+	for p.midnight(day+1) <= ms {
+		day++
+	}
+	for day > 0 && p.midnight(day) > ms {
+		day--
+	}
+	return day
+}

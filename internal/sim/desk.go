@@ -16,11 +16,11 @@ func (r *run) do(ctx context.Context, t task) error {
 	case gives:
 		return r.call(ctx, int(t.n), "miss")
 	case opens:
-		r.open(int(t.n))
-		return nil
+		r.opens(int(t.n))
+		return r.man(ctx, &r.desks[t.n], manned)
 	case closes:
-		r.close(int(t.n))
-		return nil
+		r.closes(int(t.n))
+		return r.man(ctx, &r.desks[t.n], unmanned)
 	case leaves:
 		return r.leave(ctx, t.n)
 	case slots:
@@ -30,7 +30,7 @@ func (r *run) do(ctx context.Context, t task) error {
 	panic(fmt.Sprintf("sim: kind %d", t.kind))
 }
 
-func (r *run) open(i int) {
+func (r *run) opens(i int) {
 	d := &r.desks[i]
 	switch {
 	case d.open:
@@ -43,8 +43,8 @@ func (r *run) open(i int) {
 	d.open, d.since = true, r.hall.now
 }
 
-// close lets a desk call nobody any more.
-func (r *run) close(i int) {
+// closes lets a desk call nobody any more.
+func (r *run) closes(i int) {
 	d := &r.desks[i]
 	if !d.open {
 		return

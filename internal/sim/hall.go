@@ -81,7 +81,7 @@ func (p *plan) newHall(ctx context.Context, policy *Policy, desks []desk, by *ru
 	})
 	h.store = &seen{Store: memory, by: by}
 	var err error
-	if h.Engine, err = engine.Open(ctx, engine.Options{Store: h.store, NoEstimates: true}); err != nil {
+	if h.Engine, err = engine.Open(ctx, engine.Options{Store: h.store, NoEstimates: !p.Estimates}); err != nil {
 		return nil, err
 	}
 	if _, err := h.PutSite(ctx, staff, site, p.Site, 0); err != nil {

@@ -36,6 +36,12 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		Bars     []bars
 		Tries    []string
 		Answers  []string
+
+		EstimateHeads []string
+		Estimates     []row
+		EstimateNotes []string
+		EstimateText  string
+		EstimatePlots []plot
 	}{
 		Title: r.Heading(), Text: strings.ReplaceAll(r.explained("Waits in seconds (s) or, above 60 s, as m:ss or h:mm:ss"), "\n", " "),
 		Plots: r.plots(), Bars: r.bars(), Answers: r.answers(),
@@ -50,6 +56,13 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	}
 	for _, t := range r.Tries {
 		data.Tries = append(data.Tries, t.String())
+	}
+	if r.foretold() {
+		data.EstimateHeads, data.EstimateText = estimateHeads, strings.ReplaceAll(estimatesExplained, "\n", " ")
+		data.EstimateNotes, data.EstimatePlots = r.estimateNotes(), r.estimatePlots()
+		for _, t := range r.estimateRows(clock) {
+			data.Estimates = append(data.Estimates, row{t.policy, t.who, t.cells, t.first})
+		}
 	}
 	return page.Execute(w, data)
 }

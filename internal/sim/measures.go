@@ -34,7 +34,8 @@ type tally struct {
 	outcomes   [outcomes]int
 	passed     int // people who were passed by at least one who came later
 	mostPassed int
-	overtaken  int64 // ms: how much later the latest came who passed somebody
+	promises
+	overtaken int64 // ms: how much later the latest came who passed somebody
 }
 
 func newMeasures(p *plan, people []person) *measures {

@@ -27,6 +27,8 @@ type PolicyReport struct {
 	// only when whole days were played.
 	Length   []float64 `json:"length_by_quarter_hour,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"` // of the server, about the settings
+	// Estimates are what people were told, in a scenario with estimates.
+	Estimates *Estimates `json:"estimates,omitempty"`
 }
 
 // Line is what came of people of one kind.
@@ -90,7 +92,7 @@ func (p *plan) report(results [][]*measures) *Report {
 
 // policyReport sums up the runs of one policy.
 func (p *plan) policyReport(name string, runs []*measures) PolicyReport {
-	out := PolicyReport{Name: name, Length: p.length(runs), Warnings: runs[0].warnings}
+	out := PolicyReport{Name: name, Length: p.length(runs), Warnings: runs[0].warnings, Estimates: p.estimates(runs)}
 	every := make([]int, len(p.lines))
 	for n, who := range p.lines {
 		every[n] = n

@@ -37,6 +37,9 @@ type run struct {
 	broken    error  // of a call that the ordering does not allow
 	m         *measures
 	told      func(people int)
+	promises  []promise // by person; nil = no estimates
+	heard     hearing
+	dayBegan  bool // of the site, and desks may have to be opened again
 }
 
 // stay is what became of a person so far.
@@ -77,6 +80,9 @@ func (p *plan) begin(ctx context.Context, policy *Policy, n int, told func(peopl
 		byCounter: make(map[dengxu.CounterID]int), joining: nobody, called: nobody, told: told,
 	}
 	r.stays = make([]stay, len(r.people))
+	if p.Estimates {
+		r.promises = make([]promise, len(r.people))
+	}
 	r.byArrival = make([]int32, 1, len(r.people)+1)
 	r.m = newMeasures(p, r.people)
 	for i := range r.desks {
@@ -135,6 +141,9 @@ func (r *run) playAll(ctx context.Context) error {
 		err = cmp.Or(r.broken, err, ctx.Err())
 		if err == nil {
 			err = cmp.Or(r.callIdle(ctx), r.broken)
+		}
+		if err == nil && r.Estimates {
+			err = r.hear(ctx)
 		}
 		if err != nil {
 			return err
@@ -195,6 +204,10 @@ func (r *run) join(ctx context.Context, who int32) error {
 		return fmt.Errorf("join: %w", err)
 	}
 	r.stays[who].id = done.Value.ID
+	if r.promises != nil {
+		r.promises[who] = promiseOf(&done.Value.Estimate)
+		r.m.of(p).promised(&r.promises[who])
+	}
 	if p.patience != forever && !r.silent(p) {
 		r.todo.add(task{moment: moment{r.hall.now + p.patience, leaves}, n: who})
 	}
@@ -218,6 +231,7 @@ func (r *run) saw(res *store.Result) {
 		r.due.doc(res.Docs[i].Key, r.ofRun(res.Docs[i].Due))
 		if res.Docs[i].Key.Kind == store.DocSiteState {
 			r.forgive() // a day may have begun
+			r.dayBegan = true
 		}
 	}
 	for i := range res.Tokens {
@@ -272,6 +286,9 @@ func (r *run) moved(who int32, t *store.Token) {
 		r.enter(who, t)
 	case t.State == dengxu.StateCalling && s.first == 0:
 		s.first = t.FirstCalled
+		if r.promises != nil {
+			r.m.of(&r.people[who]).promises.came(&r.promises[who], s.first-s.joinedAt, r.dayOf(r.people[who].at))
+		}
 		r.left(who)
 	case t.State.Ended() && !before.Ended():
 		r.inside--
@@ -356,9 +373,9 @@ func (r *run) end() {
 		r.pass(t.at)
 		switch t.kind { //nolint:exhaustive // nobody is there for the others
 		case opens:
-			r.open(int(t.n))
+			r.opens(int(t.n))
 		case closes:
-			r.close(int(t.n))
+			r.closes(int(t.n))
 		}
 	}
 	for i := range r.desks {

@@ -33,6 +33,11 @@ type Scenario struct {
 	Seed uint64 `json:"seed,omitempty"` // 0 = 1
 	Runs int    `json:"runs,omitempty"` // 0 = 10
 
+	// Estimates tells everybody who joins how long the wait will be, learns from
+	// what comes of it as a server does, and scores it. It costs about as much as
+	// everything else.
+	Estimates bool `json:"estimates,omitempty"`
+
 	Site     dengxu.Site                     `json:"site,omitzero"`
 	Queues   map[dengxu.QueueID]dengxu.Queue `json:"queues,omitempty"`
 	Counters []Counters                      `json:"counters,omitempty"`
@@ -280,6 +285,8 @@ func (s *Scenario) checkRecording() error {
 		return wrong("recording", "people of a recording stand in one queue, and there are %d", len(s.Queues))
 	case len(s.Streams) > 0 || len(s.Counters) > 0:
 		return wrong("recording", "who comes and who serves is in the recording: leave out streams and counters")
+	case s.Estimates:
+		return wrong("estimates", "a recording does not say when counters are open, so nobody could be told how long the wait is: dengxu evaluate forecasts recorded days")
 	case s.Days != 0 || s.Customers != 0 || s.WarmupSeconds != 0:
 		return wrong("recording", "its dates are the runs: leave out days, customers and warmup_seconds")
 	}

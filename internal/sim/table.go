@@ -100,8 +100,10 @@ func (r *Report) Print(w io.Writer) error {
 			fmt.Fprintf(w, "%s: %s\n", r.Policies[i].Name, note)
 		}
 	}
-	_, err := io.WriteString(w, r.explained("Waits in seconds"))
-	return err
+	if _, err := io.WriteString(w, r.explained("Waits in seconds")); err != nil {
+		return err
+	}
+	return r.printEstimates(w)
 }
 
 // Heading says what was played.
