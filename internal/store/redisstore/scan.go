@@ -11,13 +11,18 @@ import (
 // with the kind.
 const plainDocs = "[^~]*"
 
-// pageOf is how many fields a page of a scan has, about: few where each may be a
-// bulky document, so that a page is read within an attempt.
+// pageOf is how many fields of a hash a page of a scan looks at, about: few where
+// each may be a bulky document, so that a page is read within an attempt. Those
+// that a pattern leaves out count too: a Redis before 7.2 copies what it looks
+// at, and others wait meanwhile.
 func pageOf(key int, match string) int64 {
-	if key == keyDocs && match != plainDocs {
-		return 8
+	switch {
+	case key != keyDocs:
+		return 500
+	case match == plainDocs:
+		return 50
 	}
-	return 500
+	return 8
 }
 
 // scan calls each for the fields of a hash. A field that stands all the time is
