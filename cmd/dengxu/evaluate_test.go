@@ -79,7 +79,10 @@ func TestEvaluateSaysWhatIsMissing(t *testing.T) {
 		{[]string{"--csv", file + ".not", "--train", "1", "--test", "2"}, 2, "no such file"},
 		{[]string{"--csv", file, "--train", "1", "--test", "x"}, ctl.ExitUsage, `"x" is no run of days such as 1-20`},
 		{[]string{"--csv", file, "--train", "1", "--test", "2"}, 2, "it takes 1000 resolved tokens to learn"},
-		{[]string{"--csv", file}, ctl.ExitUsage, "missing flags: --test=DAYS, --train=DAYS"},
+		{[]string{"--csv", file}, ctl.ExitUsage, "--csv needs --train=DAYS and --test=DAYS"},
+		{[]string{}, ctl.ExitUsage, "missing flags: --csv=FILE or --queue=QUEUE"},
+		{[]string{"--queue", "main", "--check"}, ctl.ExitUsage, "--train, --test and --check go with --csv"},
+		{[]string{"--queue", "main", "--train-share", "1"}, ctl.ExitUsage, "--train-share is above 0 and below 1"},
 	} {
 		code, out, errs := command(t, append([]string{"evaluate"}, row.args...)...)
 		if code != row.code || !strings.Contains(errs, row.want) {

@@ -36,7 +36,8 @@ type commands struct {
 	Ctl      ctl.Command `cmd:"" help:"Settings, counters and tokens of a server, at the terminal."`
 	Replay   replayCmd   `cmd:"" help:"Play a day of arrivals and services from a CSV through a server and compare the waits."`
 	Sim      simCmd      `cmd:"" help:"Simulate a line: who waits how long under which ordering, and how many counters it takes."`
-	Evaluate evaluateCmd `cmd:"" help:"Forecast recorded days from a CSV and say how right that was."`
+	Evaluate evaluateCmd `cmd:"" help:"Forecast recorded days from a CSV, or what a queue has learned from, and say how right that was."`
+	Train    trainCmd    `cmd:"" help:"Learn how long people wait, from a CSV or on a server, and say how each method did."`
 	Audit    auditCmd    `cmd:"" help:"Compare a store's indexes with its records: 0 clean, 1 findings, 2 unreadable."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what a store survives and what to change: 0 fine, 1 warnings, 2 refused."`
 	Export   exportCmd   `cmd:"" help:"Write everything that a store or a server keeps into a file: a backup, or the way to another store."`

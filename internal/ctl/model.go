@@ -96,12 +96,12 @@ func PrintModel(w io.Writer, m dengxu.Model) error {
 	switch {
 	case m.Rows > 0:
 		fmt.Fprintf(&t, "%s, learned from %d tokens, %s to %s", m.Method, m.Rows, day(m.From), day(m.To))
+	case len(m.Verdicts) > 0:
+		fmt.Fprintf(&t, "%s: nothing beat position and rate", m.Method)
 	case m.TrainedAt.IsZero():
 		fmt.Fprintf(&t, "%s: nothing was learned yet", m.Method)
-	case len(m.Verdicts) == 0:
-		fmt.Fprintf(&t, "%s: what was learned is forgotten", m.Method)
 	default:
-		fmt.Fprintf(&t, "%s: nothing beat position and rate", m.Method)
+		fmt.Fprintf(&t, "%s: what was learned is forgotten", m.Method)
 	}
 	if !m.TrainedAt.IsZero() {
 		fmt.Fprintf(&t, "; version %d of %s", m.Version, m.TrainedAt.UTC().Format("2006-01-02 15:04 UTC"))

@@ -93,6 +93,23 @@ func (e *Estimator) forecast(s State, m *Model) Forecast {
 	if e.Window {
 		return e.window(f, &s)
 	}
+	return e.learned(f, m).after(s.Closed)
+}
+
+// Again is what would be said now of a sample that was taken earlier: by the
+// present model and calibrations.
+func (e *Estimator) Again(s Sample) Forecast {
+	return e.learned(Forecast{Known: true, Position: s.Position, Sample: s}, e.Model)
+}
+
+// AgainWithout is Again as if nothing had been learned.
+func (e *Estimator) AgainWithout(s Sample) Forecast {
+	return e.learned(Forecast{Known: true, Position: s.Position, Sample: s}, nil)
+}
+
+// learned puts in what a model, or the base without one, says of a forecast's
+// sample, calibrated and guarded.
+func (e *Estimator) learned(f Forecast, m *Model) Forecast {
 	calibrations := &e.Plain
 	if f.Method = MethodErlang; m != nil {
 		f.Method, calibrations = m.Method, &e.Learned
@@ -102,7 +119,7 @@ func (e *Estimator) forecast(s State, m *Model) Forecast {
 	for i := range said {
 		said[i] *= calibrations[i].Factor(quantiles[i])
 	}
-	return f.say(said).guard().after(s.Closed)
+	return f.say(said).guard()
 }
 
 func anyIdle(counters []Counter) bool {

@@ -57,6 +57,8 @@ type Bucket struct {
 	Ahead string  `json:"ahead"`
 	N     int     `json:"n"`
 	WAPE  float64 `json:"wape"`
+	// Floor is the WAPE that a known rate and exponential services would leave.
+	Floor float64 `json:"floor_wape"`
 	Bias  float64 `json:"bias"`
 	Cov50 float64 `json:"cov50"`
 	Cov90 float64 `json:"cov90"`
@@ -130,7 +132,7 @@ func (r *Report) finish() {
 			if s := &r.cards[i][k]; s.N > 0 {
 				cov := s.Coverage()
 				line.ByPosition = append(line.ByPosition, Bucket{
-					Ahead: estimate.Buckets[k], N: s.N, WAPE: s.WAPE(), Bias: s.Bias(), Cov50: cov[1], Cov90: cov[2],
+					Ahead: estimate.Buckets[k], N: s.N, WAPE: s.WAPE(), Floor: s.Floor(), Bias: s.Bias(), Cov50: cov[1], Cov90: cov[2],
 				})
 			}
 		}
@@ -169,10 +171,10 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	fmt.Fprintln(w, "\nby how many are ahead, WAPE (and coverage of the P90 that is answered)")
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "ahead\tn\twindow\terlang\tfull\tcov90\t")
+	fmt.Fprintln(t, "ahead\tn\twindow\terlang\tfull\tfloor\tcov90\t")
 	window, erlang, full := r.Line("window"), r.Line("erlang"), r.Line("full")
 	for i, b := range full.ByPosition {
-		fmt.Fprintf(t, "%s\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t\n", b.Ahead, b.N, window.ByPosition[i].WAPE, erlang.ByPosition[i].WAPE, b.WAPE, b.Cov90)
+		fmt.Fprintf(t, "%s\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\n", b.Ahead, b.N, window.ByPosition[i].WAPE, erlang.ByPosition[i].WAPE, b.WAPE, b.Floor, b.Cov90)
 	}
 	return t.Flush()
 }
