@@ -29,6 +29,11 @@ func packBatch(p *packer, c cells, x *shared, b *store.Batch) {
 		x.columns.add(b)
 		return
 	}
+	if isTurn(b) {
+		p.int(-x.turns.kinds.index(func(p *packer) { packTurn(p, c, x, b) }))
+		x.turns.add(b)
+		return
+	}
 	p.array(10)
 	p.text(string(b.Site))
 	packOp(p, c, b.Op)
@@ -83,6 +88,7 @@ func packOp(p *packer, c cells, op store.Op) {
 type shared struct {
 	expect, lines, asks, rules, kinds once
 	columns                           columns
+	turns                             turns
 }
 
 // once packs things that may come again.
@@ -142,7 +148,7 @@ func packExpectation(p *packer, c cells, x store.Expectation) {
 	case store.DocAt:
 		c.doc(x.Key)
 		kind("doc", 2)
-		p.text("v" + packKey(x.Key))
+		p.text(versionField(x.Key))
 		p.int(int64(x.Version))
 	case store.TokenAt:
 		c.token(x.ID)
@@ -340,11 +346,16 @@ func packPick(p *packer, c cells, x *shared, b *store.Batch) {
 		c.token(pick.Exclude)
 		p.text(packID(pick.Exclude))
 	}
-	p.bytes(store.AppendEvent(nil, &store.Event{
-		Type: pick.Event, Site: b.Site, Actor: pick.Actor, Counter: pick.Counter, State: pick.State,
-	}))
+	p.bytes(pickEvent(b))
 	list(p, pick.Lines, func(l *store.PickLine) {
 		p.int(x.lines.index(func(p *packer) { packPickLine(p, c, &x.rules, l) }))
+	})
+}
+
+// pickEvent is the event of a pick, without what only the store knows.
+func pickEvent(b *store.Batch) []byte {
+	return store.AppendEvent(nil, &store.Event{
+		Type: b.Pick.Event, Site: b.Site, Actor: b.Pick.Actor, Counter: b.Pick.Counter, State: b.Pick.State,
 	})
 }
 

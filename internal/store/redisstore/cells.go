@@ -29,7 +29,10 @@ func (c cells) token(id dengxu.TokenID) {
 	c.add(keyLive, packed)
 }
 
-func (c cells) doc(k store.DocKey) { c.add(keyState, "v"+packKey(k)) }
+func (c cells) doc(k store.DocKey) { c.add(keyState, versionField(k)) }
+
+// versionField is the cell with the version of a document, in decimal.
+func versionField(k store.DocKey) string { return "v" + packKey(k) }
 
 func (c cells) line(k store.LineKey) { c.add(keyState, "c"+packLine(k)) }
 
@@ -38,7 +41,10 @@ func (c cells) business(b string) { c.add(keyState, personField(b)) }
 // personField is the cell with the tokens of a business id.
 func personField(business string) string { return "p" + business }
 
-func (c cells) counter(id dengxu.CounterID) { c.add(keyState, "b"+string(id)) }
+func (c cells) counter(id dengxu.CounterID) { c.add(keyState, counterField(id)) }
+
+// counterField is the cell with the tokens at a counter.
+func counterField(id dengxu.CounterID) string { return "b" + string(id) }
 
 // op names an operation by its field, in both hashes of them.
 func (c cells) op(field string) { c.add(keyOps, field) }

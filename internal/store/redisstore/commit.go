@@ -217,7 +217,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 		packBatch(batches, need, &common, &c.batch)
 	}
 	w := &packer{buf: make([]byte, 0, len(batches.buf)+2048)}
-	w.fields(10 + common.rules.some() + common.columns.some())
+	w.fields(10 + common.rules.some() + common.columns.some() + common.turns.some())
 	w.fieldInt("epoch", int64(p.epoch.Load()))
 	w.fieldInt("event", p.marks.lastEvent())
 	w.fieldText("process", at.name)
@@ -231,6 +231,7 @@ func (p *part) packGroup(at *slot, group []*commitCall) string {
 	common.rules.packSome(w, "rules")
 	common.kinds.packSome(w, "kinds")
 	common.columns.packSome(w)
+	common.turns.packSome(w)
 	w.text("batches")
 	w.buf = append(w.buf, batches.buf...)
 	return string(w.buf)
@@ -261,6 +262,8 @@ func (p *part) answer(u *unpacker, c *commitCall, now int64) (store.Result, erro
 	switch word := u.text(); word {
 	case "ok":
 		return p.result(u, b, now)
+	case "turn":
+		return p.turned(u, b, now)
 	case "replay":
 		res := store.Result{Now: now, Replayed: true, Note: u.text(), Picked: int(u.int())}
 		for r := (&reader{buf: u.bytes(), ok: true}); r.ok && len(r.buf) > 0; {
@@ -343,12 +346,10 @@ func (p *part) result(u *unpacker, b *store.Batch, now int64) (store.Result, err
 		res.Tokens = append(res.Tokens, t)
 	}
 	for range res.Picked {
-		id := u.text()
-		t, wrong := decodeRecord(id, u.bytes())
+		t, wrong := p.picked(u)
 		if wrong != nil {
 			return res, errors.Join(err, wrong)
 		}
-		p.marks.see(0, int64(t.CallNo), 0)
 		res.Tokens = append(res.Tokens, *t)
 	}
 	for range b.Ranks {
@@ -364,6 +365,16 @@ func (p *part) result(u *unpacker, b *store.Batch, now int64) (store.Result, err
 		res.Docs = append(res.Docs, d)
 	}
 	return res, err
+}
+
+// picked reads a picked token.
+func (p *part) picked(u *unpacker) (*store.Token, error) {
+	id := u.text()
+	t, err := decodeRecord(id, u.bytes())
+	if err == nil {
+		p.marks.see(0, int64(t.CallNo), 0)
+	}
+	return t, err
 }
 
 // resultToken is a written record with what the script filled in.

@@ -43,6 +43,8 @@ func (p *packer) int(v int64) {
 	switch {
 	case v >= 0 && v < 128:
 		p.buf = append(p.buf, byte(v))
+	case v < 0 && v >= math.MinInt8:
+		p.buf = append(p.buf, 0xd0, byte(v))
 	case v >= 0 && v <= math.MaxUint32:
 		p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xce), uint32(v))
 	default:

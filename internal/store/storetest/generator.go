@@ -24,6 +24,7 @@ type generator struct {
 	rnd     *rand.Rand
 	classes []string
 	reopens bool // the store may be opened again; then the wall clock does not jump
+	calm    bool // nearly all join and call, in one line of one lane
 	now     int64
 	made    int
 	live    map[dengxu.TokenID]store.Token

@@ -12,6 +12,12 @@ import (
 // batch makes a batch around one thing that engines do.
 func (g *generator) batch() store.Batch {
 	b := store.Batch{Site: site}
+	if g.calm && g.chance(90) {
+		if g.chance(45) {
+			return g.plainJoin()
+		}
+		return g.plainCall()
+	}
 	switch n := g.rnd.IntN(100); {
 	case n < 20:
 		return g.plainJoin()
@@ -21,8 +27,10 @@ func (g *generator) batch() store.Batch {
 		}
 	case n < 65:
 		g.change(&b)
-	case n < 85:
+	case n < 77:
 		g.call(&b)
+	case n < 85:
+		return g.plainCall()
 	case n < 89:
 		g.archive(&b)
 	case n < 93:
@@ -212,6 +220,9 @@ func (g *generator) archive(b *store.Batch) {
 }
 
 func (g *generator) docKey() store.DocKey {
+	if g.chance(20) {
+		return store.DocKey{Kind: one(g, []store.DocKind{store.DocCounter, store.DocCounterState}), ID: string(one(g, someCounters))}
+	}
 	return store.DocKey{Kind: one(g, []store.DocKind{store.DocQueue, store.DocCounterState, store.DocLesson}), ID: fmt.Sprint(g.rnd.IntN(4))}
 }
 
@@ -226,6 +237,14 @@ func (g *generator) doc() store.DocWrite {
 	}
 	w.Delete = w.Expect > 0 && g.chance(20)
 	return w
+}
+
+// most is how many there may be of something, and in a calm world many.
+func (g *generator) most(n int) int {
+	if g.calm {
+		return 100 * n
+	}
+	return n
 }
 
 // plainJoin makes a join as nearly all are: of one token that waits, with what
@@ -243,6 +262,9 @@ func (g *generator) plainJoin() store.Batch {
 	t := fresh(id)
 	t.Queue, t.Class = one(g, someQueues), ""
 	t.Lane = g.lane(t.Queue, t.Class)
+	if g.calm {
+		t.Queue, t.Lane = "clinic", order.Lane{K: order.Ordinary}
+	}
 	t.Group, t.Factor, t.Due = t.Lane.Group, int32(t.Lane.K)*50, store.Now+60_000
 	line, joins := t.Line(), store.TallyKey{Name: store.JoinsTally(t.Queue), Day: today}
 	b := store.Batch{Site: site}
@@ -261,11 +283,11 @@ func (g *generator) plainJoin() store.Batch {
 	}
 	b.Expect = append(b.Expect,
 		store.DocAt{Key: key, Version: version},
-		store.CountBelow{Line: line, States: []dengxu.State{dengxu.StateWaiting, dengxu.StateScheduled}, Max: 30},
-		store.TallyBelow{Key: joins, Max: 60},
+		store.CountBelow{Line: line, States: []dengxu.State{dengxu.StateWaiting, dengxu.StateScheduled}, Max: g.most(30)},
+		store.TallyBelow{Key: joins, Max: int64(g.most(60))},
 		store.LaneOpen{Line: line, Lane: t.Lane, Max: 3},
 	)
-	b.Tokens = []store.TokenWrite{{Token: t, Series: &store.Series{Name: "plain", Day: today, First: 1, Last: 300, At: "refuse"}}}
+	b.Tokens = []store.TokenWrite{{Token: t, Series: &store.Series{Name: "plain", Day: today, First: 1, Last: int64(g.most(300)), At: "refuse"}}}
 	b.Tallies = []store.TallyAdd{{Key: joins, N: 1}}
 	b.Events = []store.EventSpec{{Type: dengxu.EventJoined, Token: 1}}
 	if g.chance(80) {
@@ -273,6 +295,72 @@ func (g *generator) plainJoin() store.Batch {
 	}
 	if g.chance(40) {
 		b.Op = store.Op{Scope: "key-1", Key: fmt.Sprint("op-", g.made), Hash: [16]byte{byte(g.made)}, Keep: 60_000, Note: "join"}
+		g.ops = append(g.ops, b)
+	}
+	return b
+}
+
+// plainCall makes a call as nearly all are: it ends what its counter has and calls
+// the next of one line there, with what all calls expect. Some are of a counter that
+// has others too, of a token that has changed since, or a repeat.
+func (g *generator) plainCall() store.Batch {
+	if len(g.ops) > 0 && g.chance(10) {
+		return one(g, g.ops[max(0, len(g.ops)-4):])
+	}
+	q := one(g, someQueues)
+	if g.calm {
+		q = "clinic"
+	}
+	p := &store.Pick{
+		Mode: order.Oldest, Max: 1, State: dengxu.StateCalling, Counter: one(g, someCounters), Actor: "anna", Event: dengxu.EventCalled,
+	}
+	var busy []dengxu.TokenID
+	for _, id := range g.ids {
+		if t := g.live[id]; t.State.AtCounter() && t.Counter == p.Counter {
+			busy = append(busy, id)
+		}
+	}
+	b := store.Batch{Site: site, Pick: p}
+	room := store.RoomAt{Max: 1 + g.rnd.IntN(8)/7}
+	if len(busy) > 0 && g.chance(95) {
+		t := changed(g.live[one(g, busy)])
+		q, p.Exclude, room.Freed = t.Queue, t.ID, 1
+		t.CloseSpan(store.Now, dengxu.VerbComplete, "anna")
+		t.State, t.EndedAt, t.Since, t.Due = dengxu.StateCompleted, store.Now, store.Now, store.Now+172_800_000
+		if g.chance(10) {
+			t.State, t.Due = dengxu.StateMissed, 0
+		}
+		if g.chance(5) {
+			t.Version += uint64(g.rnd.IntN(2)) * 2
+			t.Version--
+		}
+		b.Tokens = []store.TokenWrite{{Token: t}}
+		b.Events = []store.EventSpec{{Type: dengxu.EventCompleted, Token: 1, Actor: "anna"}}
+	}
+	p.Lines = []store.PickLine{{Line: store.LineKey{Queue: q, Gen: today}, Ordering: g.ordering(q), Deadline: store.Now + 60_000}}
+	if g.chance(70) {
+		p.Lines[0].Due = store.Now + 60_000
+	}
+	room.Counter = p.Counter
+	b.Expect = []store.Expectation{
+		store.DocAt{Key: store.DocKey{Kind: store.DocCounter, ID: string(p.Counter)}},
+		store.DocAt{Key: store.DocKey{Kind: store.DocCounterState, ID: string(p.Counter)}},
+		store.Before{At: (g.now/3_600_000 + 2) * 3_600_000},
+		room,
+		store.DocAt{Key: store.DocKey{Kind: store.DocQueue, ID: fmt.Sprint(g.rnd.IntN(2))}},
+	}
+	for i, x := range b.Expect {
+		if x, ok := x.(store.DocAt); ok {
+			x.Version = g.docs[x.Key]
+			if g.chance(3) { // the settings have changed since they were read
+				x.Version++
+			}
+			b.Expect[i] = x
+		}
+	}
+	if g.chance(60) {
+		g.made++
+		b.Op = store.Op{Scope: "key-1", Key: fmt.Sprint("op-", g.made), Hash: [16]byte{byte(g.made)}, Keep: 60_000, Note: "call"}
 		g.ops = append(g.ops, b)
 	}
 	return b

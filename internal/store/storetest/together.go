@@ -39,17 +39,17 @@ func RunTogether(t *testing.T, open Opener, seeds, groups int) {
 			if seed%2 == 1 {
 				g.classes = unbound // what a store keeps of lines may depend on it
 			}
+			g.calm = seed%4 >= 2
 			for n := range groups {
 				if !d.group(g, one(g, groupSizes)) {
 					t.Fatalf("seed %d, group %d", seed, n)
 				}
 				g.step() // so that time and chance go on
 			}
-			if _, diff := d.do(auditStep()); diff != "" {
-				t.Error(diff)
-			}
-			if _, diff := d.do(dumpStep()); diff != "" {
-				t.Error(diff)
+			for _, s := range []step{auditStep(), dumpStep(), eventStep(1 << 20)} {
+				if _, diff := d.do(s); diff != "" {
+					t.Error(diff)
+				}
 			}
 		})
 	}

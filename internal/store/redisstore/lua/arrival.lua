@@ -1,11 +1,16 @@
 -- Arrivals are listed by 64, those who are here (i) apart from those whose stay
 -- is over (j); a sorted set has the numbers of the 64s.
 
-local last, last_bucket
-local function bucket(arrival)
+-- named are the fields of lists by the number of their 64.
+local named = {i = {}, j = {}}
+local function field_of(list, arrival)
   local n = math.floor(arrival / 64)
-  if n ~= last then last, last_bucket = n, number(n) end
-  return last_bucket
+  local field = named[list][n]
+  if not field then
+    field = list .. number(n)
+    named[list][n] = field
+  end
+  return field
 end
 
 local function list_of(flags) return has(flags, HAS_ENDED) and 'j' or 'i' end
@@ -15,7 +20,7 @@ local function list_of(flags) return has(flags, HAS_ENDED) and 'j' or 'i' end
 local arriving, leaving = {}, {}
 
 local function arrives(list, arrival, e)
-  local field = list .. bucket(arrival)
+  local field = field_of(list, arrival)
   local all = arriving[field]
   if not all then
     all = {}
@@ -26,15 +31,17 @@ end
 
 local function arrived(h, id) arrives(list_of(h.flags), h.arrival, entry(id)) end
 
-local function departed(h, id)
-  local field = list_of(h.flags) .. bucket(h.arrival)
-  local e, list = entry(id), arriving[field]
+local function leaves(of, arrival, e)
+  local field = field_of(of, arrival)
+  local list = arriving[field]
   for i = list and #list or 0, 1, -1 do
     if list[i] == e then return table.remove(list, i) end -- it came in this group
   end
   leaving[field] = leaving[field] or {}
   leaving[field][e] = true
 end
+
+local function departed(h, id) leaves(list_of(h.flags), h.arrival, entry(id)) end
 
 -- without is a list of entries without those that leave.
 local function without(all, gone)

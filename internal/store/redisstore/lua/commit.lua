@@ -5,7 +5,8 @@
 --   last call that was answered} of the process), fields (cells to read), shared,
 --   lines, asks, rules (expectations, lines of picks, ranks that batches refer to by
 --   number, and rules that those two do), kinds, memories, rests, events (newcomer.lua),
---   batches (batch.lua, or the number of a newcomer's kind). ARGV[2], packed, what differs when it is tried
+--   turns (turn.lua), batches (batch.lua, or the number of a newcomer's kind, or
+--   less than 0 that of a turn's). ARGV[2], packed, what differs when it is tried
 --   again: {wall ms or false, seen (clock.lua)}.
 -- RETURNS a packed array: `ok`, now in half ms, server time, steps and an answer a
 --   batch (attempt.lua); or `epoch` e, `behind` event (the server lost commits),
@@ -33,13 +34,15 @@ end
 for _, step in ipairs(tick(m, t, try.seen)) do log_step(m, step) end
 shared, asks, sights_ = group.shared, group.asks, group.lines
 rules = group.rules or rules
-local come = group.kinds and newcomers(group, read)
+local come, turn = group.kinds and newcomers(group, read), group.turns and turns(group.turns)
 for _, b in ipairs(group.batches) do
-  if type(b) == 'table' and b[B_PICK] then appetite = appetite + b[B_PICK][P_MAX] end
+  if type(b) == 'table' then appetite = appetite + (b[B_PICK] and b[B_PICK][P_MAX] or 0) elseif b < 0 then appetite = appetite + 1 end
 end
 appetite = math.min(appetite + 2, 128)
 local answers = {}
-for i, b in ipairs(group.batches) do answers[i] = type(b) == 'number' and come(b, m) or attempt(b, m) end
+for i, b in ipairs(group.batches) do
+  if type(b) == 'table' then answers[i] = attempt(b, m) elseif b > 0 then answers[i] = come(b, m) else answers[i] = turn(-b, m) end
+end
 local reply = cmsgpack.pack({'ok', 2 * m.exact, m.t, m.steps, answers})
 put(STATE, 'q' .. group.process, number(group.call))
 put(STATE, 'r' .. group.process, reply)

@@ -9,6 +9,12 @@ local function note(m, packed)
   entries[#entries + 1] = packed
 end
 
+-- jot notes an event in two parts, which are put together at the end.
+local function jot(m, begin, ev)
+  note(m, begin)
+  entries[#entries + 1] = ev
+end
+
 local function log_step(m, step)
   local by, did = number(step[1]), step[2]
   note(m, struct.pack('>BBc0Bc0', 3, #by, by, #did, did))
@@ -29,7 +35,7 @@ local function flush_log(m)
   if not first then return end
   local id = number(m.event) .. '-0'
   redis.call('XADD', KEYS[LOG], id, 'e', struct.pack('>I6I6', m.now, first) .. table.concat(entries))
-  if m.event % 4096 < #entries and m.event > KEEP_EVENTS then
+  if m.event % 4096 <= m.event - first and m.event > KEEP_EVENTS then
     redis.call('XTRIM', KEYS[LOG], 'MINID', number(m.event - KEEP_EVENTS))
   end
   redis.call(PUBLISH, KEYS[HINT], struct.pack('>I6I6I6I6', m.epoch, m.arrival, m.call, m.event) .. (m.given or ''))

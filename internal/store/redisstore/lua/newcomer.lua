@@ -71,7 +71,7 @@ local function newcomers(group, read)
     end
     arrives('i', n, listed)
     for _, t in ipairs(k[K_TALLIES]) do add(t[1], t[2], t[3]) end
-    note(m, pack('>BI5I6I4', 1, n, no, #events[j]) .. events[j])
+    jot(m, pack('>BI5I6I4', 1, n, no, #events[j]), events[j])
     if k[K_KEEP] > 0 then
       put_once(k.kept_in, op, k.expires .. memories[j] .. pack('>BI2', 0, #listed) .. listed)
     end
