@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dengxu/dengxu"
+	"github.com/dengxu/dengxu/internal/store"
 )
 
 // stats asks for the estimates of a span around now.
@@ -74,6 +75,43 @@ func TestWhatWasToldIsInTheStats(t *testing.T) {
 	r.pass(promiseDays * 24 * time.Hour)
 	if got := r.stats("main", 90*24*time.Hour, 0); got != nil {
 		t.Errorf("more than %d days are summed: %+v", promiseDays, got)
+	}
+}
+
+// TestDaysOfEstimatesGo when they are too old, also those that lie between days
+// on which nobody came.
+func TestDaysOfEstimatesGo(t *testing.T) {
+	t.Parallel()
+	l := newLounge(t, "")
+	kept := func() (days int) {
+		t.Helper()
+		ask := store.Ask{}
+		for day := range 200 {
+			ask.Docs = append(ask.Docs, promiseKey("main", l.world.Load().sites["hall"].state.Day-day))
+		}
+		v, err := l.store.View(t.Context(), ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range v.Docs {
+			if d != nil {
+				days++
+			}
+		}
+		return days
+	}
+	for i, step := range []struct{ days, kept int }{{0, 1}, {1, 2}, {3, 3}, {36, 1}, {34, 2}, {1, 2}} {
+		l.pass(time.Duration(step.days) * 24 * time.Hour)
+		l.open("1") // a new day finds it closed
+		token := l.join("main", dengxu.JoinRequest{})
+		l.do(dengxu.VerbComplete, l.mustCall("1", token.Number).ID, dengxu.VerbRequest{})
+		l.hear()
+		if err := l.KeepEstimates(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := kept(); got != step.kept {
+			t.Errorf("step %d: %d days are kept, want %d", i, got, step.kept)
+		}
 	}
 }
 

@@ -212,7 +212,7 @@ func (e *Engine) keeping(ctx context.Context, q *queue, kept *announce.Outlook, 
 		keys = append(keys, lessonKey(q.id, part%lessonParts))
 	}
 	for _, day := range days {
-		keys = append(keys, promiseKey(q.id, day), promiseKey(q.id, day-promiseDays))
+		keys = append(keys, promiseKey(q.id, day))
 	}
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: keys})
 	if err != nil {
@@ -233,22 +233,51 @@ func (e *Engine) keeping(ctx context.Context, q *queue, kept *announce.Outlook, 
 			docs = docs[1:]
 		}
 	}
-	for _, day := range days {
+	begun := 0 // the last day of which nothing is kept yet
+	for i, day := range days {
 		var sum announce.Day
-		had, err := readDoc(docs[0], &sum)
+		had, err := readDoc(docs[i], &sum)
 		if err != nil {
 			sum = announce.Day{}
+		}
+		if had == 0 {
+			begun = day
 		}
 		sum.Merge(pending.Days[day])
 		if err := put(promiseKey(q.id, day), &sum, had); err != nil {
 			return b, err
 		}
-		if old := docs[1]; old != nil {
-			b.Docs = append(b.Docs, deletion(old.Key.Kind, old.Key.ID, q.site.id, old.Version))
+	}
+	if begun != 0 {
+		old, err := e.oldPromises(ctx, q, begun)
+		if err != nil {
+			return b, err
 		}
-		docs = docs[2:]
+		b.Docs = append(b.Docs, old...)
 	}
 	return b, put(outlookKey(q.id), kept, version)
+}
+
+// oldPromises removes the days that are not kept any more once a day has begun.
+// It looks back as far again as they are kept: between them were days on which
+// nobody was told anything, and which removed nothing. A queue that rests for longer
+// leaves some behind, which nobody reads.
+func (e *Engine) oldPromises(ctx context.Context, q *queue, begun int) ([]store.DocWrite, error) {
+	ask := store.Ask{Partition: q.site.partition}
+	for day := begun - 2*promiseDays; day <= begun-promiseDays; day++ {
+		ask.Docs = append(ask.Docs, promiseKey(q.id, day))
+	}
+	v, err := e.view(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	var gone []store.DocWrite
+	for _, d := range v.Docs {
+		if d != nil {
+			gone = append(gone, deletion(d.Key.Kind, d.Key.ID, q.site.id, d.Version))
+		}
+	}
+	return gone, nil
 }
 
 // keepLessons writes the lessons of one part: those from was on are new.
