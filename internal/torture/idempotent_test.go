@@ -277,7 +277,8 @@ func lasting(body map[string]any) map[string]any {
 	out := make(map[string]any, len(body))
 	for name, value := range body {
 		switch name {
-		case "as_of", "server_time", "wait_seconds", "poll_after_seconds", "secret", "rank_reached", "$schema":
+		case "as_of", "server_time", "wait_seconds", "poll_after_seconds", "secret", "rank_reached", "$schema",
+			"estimate", "estimated_wait_seconds":
 		case "items":
 			var items []any
 			for _, item := range value.([]any) {
