@@ -200,6 +200,7 @@ func (q *queue) mustCheckIn(channel string) bool {
 // it, in the order in which refusals are told.
 func (q *queue) enter(b *store.Batch, t store.Token, by By, event dengxu.EventType) {
 	line := t.Line()
+	b.Expect = slices.Grow(b.Expect, 8) // mostly enough
 	// First of all, so that nobody is refused for being in yesterday's line.
 	b.Expect = append(b.Expect, store.Before{At: q.site.state.DayEnds})
 	if t.Unique {

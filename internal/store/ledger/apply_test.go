@@ -3,7 +3,6 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,8 +97,8 @@ func TestEffects(t *testing.T) {
 		Tokens: []store.Token{joined, called}, Changes: []ledger.Change{{}, {Before: &first}},
 		Picked: 1, Ranks: []int{2},
 		Docs:    []store.Doc{{Key: key, Site: "north", Version: 1, Due: now + 9, Body: []byte("b")}},
-		Tallies: map[string]ledger.Daily{"joins": {Day: 5, N: 2}},
-		Series:  map[ledger.SeriesKey]ledger.Daily{{Site: "north", Name: "A"}: {Day: 5, N: 13}},
+		Tallies: ledger.Counts[string]{{Key: "joins", Daily: ledger.Daily{Day: 5, N: 2}}},
+		Series:  ledger.Counts[ledger.SeriesKey]{{Key: ledger.SeriesKey{Site: "north", Name: "A"}, Daily: ledger.Daily{Day: 5, N: 13}}},
 		Marks:   []store.MarkWrite{{MarkKey: store.MarkKey{Queue: "clinic", Business: "ann"}, At: now - 1, Keep: 10}},
 		OpKey:   b.Op,
 		Op: &ledger.OpRecord{
@@ -308,7 +307,9 @@ func TestSeries(t *testing.T) {
 				t.Fatalf("got %+v, %v; want number %d", e, err, want)
 			}
 			last = want
-			maps.Copy(w.series, e.Series)
+			for _, c := range e.Series {
+				w.series[c.Key] = c.Daily
+			}
 		}
 	})
 }

@@ -51,6 +51,35 @@ func (d Daily) Add(day int, n int64) Daily {
 	return Daily{Day: day, N: d.On(day) + n}
 }
 
+// Counts are what daily counts are after a batch, each once: a list, for nearly
+// every batch has at most one.
+type Counts[K comparable] []Count[K]
+
+// Count is one of them.
+type Count[K comparable] struct {
+	Key K
+	Daily
+}
+
+func (c Counts[K]) get(key K) (Daily, bool) {
+	for i := range c {
+		if c[i].Key == key {
+			return c[i].Daily, true
+		}
+	}
+	return Daily{}, false
+}
+
+func (c *Counts[K]) set(key K, to Daily) {
+	for i := range *c {
+		if (*c)[i].Key == key {
+			(*c)[i].Daily = to
+			return
+		}
+	}
+	*c = append(*c, Count[K]{key, to})
+}
+
 // OpRecord is a remembered operation.
 type OpRecord struct {
 	Hash    [16]byte
@@ -88,8 +117,8 @@ type Effects struct {
 	Picked  int
 	Ranks   []int       // answers to the batch's Ranks
 	Docs    []store.Doc // as they are after; deleted ones with Version 0 and no body
-	Tallies map[string]Daily
-	Series  map[SeriesKey]Daily
+	Tallies Counts[string]
+	Series  Counts[SeriesKey]
 	Marks   []store.MarkWrite // with their times resolved
 	OpKey   store.Op          // under which scope and key Op is remembered
 	Op      *OpRecord         // nil = nothing to remember

@@ -6,7 +6,7 @@ import "github.com/dengxu/dengxu/internal/store"
 // each other.
 func (w *work) number(s *store.Series) (int64, error) {
 	key := SeriesKey{Site: w.b.Site, Name: s.Name}
-	have, mine := w.e.Series[key]
+	have, mine := w.e.Series.get(key)
 	if !mine {
 		have = w.t.Series(key.Site, key.Name)
 	}
@@ -25,24 +25,18 @@ func (w *work) number(s *store.Series) (int64, error) {
 			next = s.First
 		}
 	}
-	if w.e.Series == nil {
-		w.e.Series = make(map[SeriesKey]Daily)
-	}
-	w.e.Series[key] = Daily{Day: day, N: next}
+	w.e.Series.set(key, Daily{Day: day, N: next})
 	return next, nil
 }
 
 // counts works out tallies and marks.
 func (w *work) counts() error {
 	for _, add := range w.b.Tallies {
-		have, mine := w.e.Tallies[add.Key.Name]
+		have, mine := w.e.Tallies.get(add.Key.Name)
 		if !mine {
 			have = w.t.Tally(add.Key.Name)
 		}
-		if w.e.Tallies == nil {
-			w.e.Tallies = make(map[string]Daily, len(w.b.Tallies))
-		}
-		w.e.Tallies[add.Key.Name] = have.Add(add.Key.Day, add.N)
+		w.e.Tallies.set(add.Key.Name, have.Add(add.Key.Day, add.N))
 	}
 	for _, m := range w.b.Marks {
 		m.At = store.Resolve(m.At, w.now)

@@ -72,8 +72,5 @@ func (w *work) setOwed(line *store.PickLine, class, group string, n int64) {
 	if have := w.t.Tally(name); day < have.Day || have.On(day) == n {
 		return
 	}
-	if w.e.Tallies == nil {
-		w.e.Tallies = make(map[string]Daily)
-	}
-	w.e.Tallies[name] = Daily{Day: day, N: n}
+	w.e.Tallies.set(name, Daily{Day: day, N: n})
 }

@@ -3,7 +3,6 @@ package memstore
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sync"
 
@@ -126,8 +125,12 @@ func (s *part) carryOut(e *ledger.Effects) {
 	for _, d := range e.Docs {
 		s.putDoc(d)
 	}
-	maps.Copy(s.tallies, e.Tallies)
-	maps.Copy(s.series, e.Series)
+	for _, c := range e.Tallies {
+		s.tallies[c.Key] = c.Daily
+	}
+	for _, c := range e.Series {
+		s.series[c.Key] = c.Daily
+	}
 	for _, m := range e.Marks {
 		s.marks.put(m.MarkKey, m.At, m.At+m.Keep)
 	}

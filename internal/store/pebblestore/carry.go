@@ -59,11 +59,11 @@ func (s *Store) carryOut(g *group, e *ledger.Effects, before []mark) {
 	for i := range e.Docs {
 		s.putDoc(g, e.Docs[i])
 	}
-	for name, v := range e.Tallies {
-		putDaily(s.index.tallies, &g.tallies, name, v)
+	for _, c := range e.Tallies {
+		putDaily(s.index.tallies, &g.tallies, c.Key, c.Daily)
 	}
-	for key, v := range e.Series {
-		putDaily(s.index.series, &g.series, key, v)
+	for _, c := range e.Series {
+		putDaily(s.index.series, &g.series, c.Key, c.Daily)
 	}
 	for i, m := range e.Marks {
 		s.putMark(g, m, before[i])

@@ -51,6 +51,7 @@ func (s *Store) readEvents(first uint64, n int) (events []store.Event, err error
 		return nil, damaged(err)
 	}
 	defer func() { err = errors.Join(err, damaged(it.Close())) }()
+	events = make([]store.Event, 0, n)
 	for ok := it.First(); ok; ok = it.Next() {
 		number, err := eventNumber(it.Key())
 		if err != nil {
