@@ -43,7 +43,9 @@ func compareHTTP(b *testing.B, callers int, join, nothing func(int) error) {
 	n := opsPerRound(callers) / 3
 	var ours, base []taken
 	for range rounds {
+		settle()
 		ours = append(ours, run(b, callers, n, join))
+		settle()
 		base = append(base, run(b, callers, n, nothing))
 	}
 	m, null := mean(ours), mean(base)
