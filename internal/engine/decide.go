@@ -252,7 +252,7 @@ func decideComplete(c *command, ch *change) error {
 	if c.t.State == dengxu.StateCalling {
 		// Nobody pressed start: the service took no time that anyone knows.
 		next.State = dengxu.StateServing
-		next.CloseSpan(store.Now, c.verb, c.by.Name)
+		next.CloseNext(store.Now, c.verb, c.by.Name)
 		next.Spans[len(next.Spans)-1].Implicit = true
 		next.State, next.StartedAt = dengxu.StateCompleted, store.Now
 	}

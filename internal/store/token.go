@@ -199,7 +199,24 @@ func (t *Token) CloseSpan(to int64, verb dengxu.Verb, actor string) {
 	if len(spans) >= MaxSpans {
 		spans = spans[len(spans)-MaxSpans+1:]
 	}
-	t.Spans = append(append(make([]Span, 0, len(spans)+1), spans...), Span{
+	room := len(spans) + 1
+	if t.State == dengxu.StateCalling {
+		room++ // mostly a service that nobody started follows: CloseNext
+	}
+	t.Spans = append(make([]Span, 0, room), spans...)
+	t.closeSpan(to, verb, actor)
+}
+
+// CloseNext is CloseSpan right after another: the slice is t's own already.
+func (t *Token) CloseNext(to int64, verb dengxu.Verb, actor string) {
+	if len(t.Spans) >= MaxSpans {
+		t.Spans = t.Spans[len(t.Spans)-MaxSpans+1:]
+	}
+	t.closeSpan(to, verb, actor)
+}
+
+func (t *Token) closeSpan(to int64, verb dengxu.Verb, actor string) {
+	t.Spans = append(t.Spans, Span{
 		State: t.State, From: t.Since, To: to,
 		Queue: t.Queue, Counter: t.Counter, Actor: actor, Verb: verb,
 	})

@@ -236,8 +236,8 @@ func (t *counted[K, V]) Delete(k K) bool {
 	for len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
 	}
-	if len(t.root.keys) == 0 {
-		t.root = nil
+	if len(t.root.keys) == 0 && cap(t.root.keys) > fanout/8 {
+		t.root = nil // a small one is kept: a counter's list is empty at every call
 	}
 	return true
 }

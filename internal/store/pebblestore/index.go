@@ -65,7 +65,8 @@ func (e *entry) token() *store.Token {
 	return t
 }
 
-// desk is the tokens at one counter, in the order of their calls.
+// desk is the tokens at one counter, in the order of their calls. It stays when
+// it is empty, since the next call comes soon, until the counter is removed.
 type desk struct {
 	tokens counted[callKey, *entry]
 	busy   int
@@ -234,9 +235,6 @@ func (x *index) changeDesk(e *entry, before, after *store.Token, was, is *store.
 		if d.tokens.Delete(callKey{before.CallNo, e.arrival}) && was.Busy {
 			d.busy--
 		}
-		if d.tokens.Len() == 0 && was.Counter != is.Counter {
-			delete(x.counters, was.Counter)
-		}
 	}
 	if is.Counter != "" {
 		d := x.counters[is.Counter]
@@ -346,6 +344,9 @@ func (x *index) putDoc(d store.Doc, hash uint64) {
 	}
 	if d.Version == 0 {
 		delete(x.docs, d.Key)
+		if c := dengxu.CounterID(d.Key.ID); d.Key.Kind == store.DocCounter && x.desk(c).tokens.Len() == 0 {
+			delete(x.counters, c)
+		}
 		return
 	}
 	x.docs[d.Key] = &docEntry{d, hash}
