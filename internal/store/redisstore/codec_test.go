@@ -44,9 +44,51 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// shortRecord is a record as a script would write it of one who joins at a time
+// and stands there.
+func shortRecord(t *store.Token, now int64) []byte {
+	w := append([]byte{}, short|asStamped|inLane, byte(stateCode(t.State)))
+	for _, n := range []struct {
+		v     int64
+		bytes int
+	}{{now, 6}, {int64(t.Arrival), 5}, {t.Number, 6}} {
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], uint64(n.v))
+		w = append(w, b[8-n.bytes:]...)
+	}
+	return append(w, tail(t)...)
+}
+
+// someJoin is a token as it joins, and as it stands then at a time.
+func someJoin(now int64) (written, want store.Token) {
+	written = *someToken()
+	written.State, written.Version, written.CallNo, written.Seq, written.Counter, written.Due = dengxu.StateWaiting, 1, 0, 0, "", 0
+	written.JoinedAt, written.Since = store.Now, store.Now
+	want = written
+	want.JoinedAt, want.Since, want.Place, want.Seq = now, now, now, want.Arrival
+	return written, want
+}
+
+func TestShortRecord(t *testing.T) {
+	t.Parallel()
+	written, want := someJoin(1_000)
+	rec := shortRecord(&written, 1_000)
+	got, err := decodeRecord(packID(want.ID), rec)
+	if diff := cmp.Diff(&want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for n := range rec[:24] {
+		if got, err := decodeRecord(packID(want.ID), rec[:n]); err == nil {
+			t.Errorf("%d bytes of it read as %+v", n, got)
+		}
+	}
+}
+
 // FuzzRecord: whatever stands in Redis is a record or an error.
 func FuzzRecord(f *testing.F) {
 	f.Add(packedRecord(someToken(), 1_000))
+	joins, _ := someJoin(1_000)
+	f.Add(shortRecord(&joins, 1_000))
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, rec []byte) {
 		tok, err := decodeRecord(packID("one"), rec)

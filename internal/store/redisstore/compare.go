@@ -179,7 +179,7 @@ func (c *comparison) record(key int, id, rec string) error {
 	if t.State.Ended() != (key == keyEnded) {
 		c.rules.Report("records", "%s is %s and stands among the %s", name, t.State, keyNames[key-1])
 	}
-	if r := (&reader{buf: []byte(rec[4:]), ok: true}); int64(r.number(1))&^asStamped != flags(&ix, t.State) {
+	if h := (&reader{buf: []byte(rec), ok: true}).head(); h.flags&^asStamped != flags(&ix, t.State) {
 		c.rules.Report("records", "%s has flags that do not follow from it", name)
 	}
 	line := packLine(t.Line())

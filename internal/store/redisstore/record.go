@@ -19,6 +19,7 @@ const (
 	isBusy
 	hasEnded
 	asStamped // joined, and in this state since, when the record was written
+	short     // record.lua says what it is, and what the head does not have
 )
 
 // stamped reports whether a record's times say nothing that its head does not.
@@ -114,40 +115,58 @@ func (r *reader) text(n int) string {
 	return string(r.take(length))
 }
 
+// head is how a record begins: what scripts read of it, and fill in.
+type head struct {
+	version            uint64
+	flags              int64 // others follow from the rest
+	state              int
+	now, place         int64
+	arrival, seq, call uint64
+	number, due        int64
+}
+
+// head reads a head, short or not.
+func (r *reader) head() head {
+	if r.ok && len(r.buf) > 0 && r.buf[0]&short != 0 {
+		h := head{version: 1, flags: int64(r.number(1)) &^ short, state: int(r.number(1)), now: r.time(), arrival: r.number(5)}
+		h.place, h.seq, h.number = h.now, h.arrival, r.time()
+		return h
+	}
+	return head{
+		version: r.number(4), flags: int64(r.number(1)), state: int(r.number(1)), now: r.time(), place: r.time(),
+		arrival: r.number(5), seq: r.number(5), call: r.number(5), number: r.time(), due: r.time(),
+	}
+}
+
 // decodeRecord reads a record as scripts keep it.
 func decodeRecord(id string, rec []byte) (*store.Token, error) {
 	r := &reader{buf: rec, ok: true}
-	version := r.number(4)
-	flags := r.number(1) // others follow from the rest
-	state := int(r.number(1))
-	now, place := r.time(), r.time()
-	arrival, seq, call := r.number(5), r.number(5), r.number(5)
-	number, due := r.time(), r.time()
+	h := r.head()
 	gen, width := r.number(4), r.number(1)
 	site, queue, lane, prefix, business, counter := r.text(1), r.text(1), r.text(1), r.text(1), r.text(2), r.text(1)
 	patch := &reader{buf: []byte(r.text(2)), ok: true}
-	if !r.ok || state < 1 || state > len(states) {
+	if !r.ok || h.state < 1 || h.state > len(states) {
 		return nil, fmt.Errorf("record of %s is cut off: %w", unpackID(id).Mask(), store.ErrDamaged)
 	}
 	t, err := store.DecodeToken(unpackID(id), r.buf)
 	if err != nil {
 		return nil, err
 	}
-	t.State, t.Place, t.Arrival, t.Seq, t.CallNo = states[state-1], place, arrival, seq, call
-	t.Number, t.Due, t.Gen, t.Width = int64(number), due, int(int32(gen)), int(width)
+	t.State, t.Place, t.Arrival, t.Seq, t.CallNo = states[h.state-1], h.place, h.arrival, h.seq, h.call
+	t.Number, t.Due, t.Gen, t.Width = h.number, h.due, int(int32(gen)), int(width)
 	t.Site, t.Queue, t.Counter, t.Prefix, t.Business = dengxu.SiteID(site), dengxu.QueueID(queue), dengxu.CounterID(counter), prefix, business
 	t.Lane, _, _ = unpackLane(lane)
-	if flags&asStamped != 0 {
-		t.JoinedAt, t.Since = now, now
+	if h.flags&asStamped != 0 {
+		t.JoinedAt, t.Since = h.now, h.now
 	}
-	t.ResolveTimes(now)
+	t.ResolveTimes(h.now)
 	if len(patch.buf) > 0 {
 		*t = patched(t, patch)
 		if !patch.ok {
 			return nil, fmt.Errorf("record of %s has a bad call: %w", unpackID(id).Mask(), store.ErrDamaged)
 		}
 	}
-	t.Version = version
+	t.Version = h.version
 	return t, nil
 }
 

@@ -10,7 +10,7 @@ local function take(choice, b)
   for i = 1, #b[B_TOKENS] do
     if b[B_TOKENS][i][ID] == choice.id then return nil, 'a batch writes and picks one token' end
   end
-  local rec = get(LIVE, choice.id)
+  local rec = long(get(LIVE, choice.id))
   local h = rec and head(rec)
   if not h or not has(h.flags, IN_LANE) or member(h, choice.id) ~= choice.member then
     return nil, 'a lane names a token that does not wait there'

@@ -13,6 +13,7 @@ local function settled(k, now)
   k.due = k[K_DUE] > 0 and resolve(k[K_DUE], now) or 0
   k.at, k.due_at = pack('>I6', k.place), pack('>I6', k.due)
   k.begin = k[K_STAMP] .. moment(now) .. k.at
+  if k.place == now and k.due == 0 then k.short = char(SHORT + k[K_FLAGS], k[K_STATE]) .. moment(now) end
   k.point = k[K_LANE] .. k.at
   k.kept_in, k.expires = kept_in(now + k[K_KEEP]), pack('>I6', now + k[K_KEEP])
   k.looks = k[K_UNIQUE]
@@ -41,4 +42,10 @@ local function rank_in(k, seq, now)
     return zbelow(k[K_LANE], k.place, seq)
   end
   return rank_of(ask, k[K_LINE], k.place, seq, now)
+end
+
+-- record_in is the record of a newcomer.
+local function record_in(k, n, no, rest)
+  if k.short then return k.short .. pack('>I5I6', n, no) .. rest end
+  return k.begin .. pack('>I5I5I5I6', n, n, 0, no) .. k.due_at .. rest
 end

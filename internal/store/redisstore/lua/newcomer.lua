@@ -39,7 +39,7 @@ local function newcomers(group, read)
       end
     end
     local rec = seen(live, LIVE, ids[j]) or seen(ended, ENDED, ids[j])
-    if rec then return {'token', 1, (unpack_('>I4', rec))} end
+    if rec then return {'token', 1, (unpack_('>I4', long(rec)))} end
     if by and k[K_UNIQUE] then return {'holder', 1, by} end
   end
 
@@ -60,7 +60,7 @@ local function newcomers(group, read)
     if not no then return {'series', 1} end
     m.arrival = n
     local rank, listed = rank_in(k, n, now), entry(id)
-    put_once(LIVE, id, k.begin .. pack('>I5I5I5I6', n, n, 0, no) .. k.due_at .. rests[j])
+    put_once(LIVE, id, record_in(k, n, no, rests[j]))
     count(k[K_LINE], k[K_STATE], 1)
     local lines_ = ready[LINES]
     lines_[#lines_ + 1], lines_[#lines_ + 2] = 0, k.point .. pack('>I6', n) .. id
