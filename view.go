@@ -135,6 +135,8 @@ type EstimateStats struct {
 	EstimateScore
 	ByPosition []EstimateScore `json:"by_position" doc:"by who was ahead: the nearer the front, the less anybody can know"`
 	ByHour     []EstimateScore `json:"by_hour" doc:"by the hour of the site's day in which it was told"`
+	Free       int             `json:"free" doc:"who found a counter free and was told that there is no wait; not among the others"`
+	FreeWait   float64         `json:"free_wait_seconds" doc:"how long these waited for the call all the same, in the mean"`
 }
 
 // EstimateScore sums up estimates whose wait is known. Its zero value has none.

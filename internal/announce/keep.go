@@ -18,9 +18,16 @@ type Outcome struct {
 type Day struct {
 	ByPosition estimate.Card      `json:"by_position"`
 	ByHour     [24]estimate.Score `json:"by_hour"`
+	// Free is of those who found a counter free. They are told that they need
+	// not wait, and what passes until the call is the counter's to say.
+	Free estimate.Score `json:"free"`
 }
 
 func (d *Day) add(s *saying, wait float64) {
+	if s.free {
+		d.Free.Add(wait, s.seconds)
+		return
+	}
 	d.ByPosition.Add(s.position, wait, s.seconds)
 	d.ByHour[s.hour%24].Add(wait, s.seconds)
 }
@@ -33,6 +40,7 @@ func (d *Day) Merge(o *Day) {
 	for i := range d.ByHour {
 		d.ByHour[i].Merge(o.ByHour[i])
 	}
+	d.Free.Merge(o.Free)
 }
 
 // Pending is what was learned and is not kept yet.

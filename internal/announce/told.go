@@ -31,6 +31,7 @@ type saying struct {
 	hour     int
 	position float64
 	seconds  [3]float64 // low, recommended, high
+	free     bool       // a counter was free, and would call at once
 }
 
 // Moment is when something is told.
@@ -82,14 +83,15 @@ func (q *Queue) tell(id dengxu.TokenID, m Moment, f *Answer) *Answer {
 		}
 	}
 	s.last, s.at = f, m.At
+	free := f.Method == estimate.MethodIdle
 	for i := range s.said {
-		if estimate.Bucket(s.said[i].position) == estimate.Bucket(f.Position) {
+		if s.said[i].free == free && estimate.Bucket(s.said[i].position) == estimate.Bucket(f.Position) {
 			return f
 		}
 	}
 	s.said = append(s.said, saying{
 		at: m.At, day: m.Day, hour: m.Hour, position: f.Position,
-		seconds: [3]float64{f.Low, f.Recommended, f.High},
+		seconds: [3]float64{f.Low, f.Recommended, f.High}, free: free,
 	})
 	return f
 }

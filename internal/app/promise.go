@@ -28,6 +28,11 @@ var (
 	promisesBias = prometheus.NewDesc("dengxu_estimates_bias_seconds",
 		"Sum of recommended less actual waits; divided by the scored it is the bias.", byAhead, nil)
 
+	freeScored = prometheus.NewDesc("dengxu_estimates_free_total",
+		"Holders who found a counter free, were told that there is no wait, and were called.", nil, nil)
+	freeWait = prometheus.NewDesc("dengxu_estimates_free_wait_seconds_total",
+		"How long these waited for the call all the same.", nil, nil)
+
 	hourScored = prometheus.NewDesc("dengxu_estimates_hour_scored_total",
 		"Estimates told to holders whose wait is known by now, by the hour of the site's day in which they were told.", byHour, nil)
 	hourWithin = prometheus.NewDesc("dengxu_estimates_hour_within_total",
@@ -43,7 +48,7 @@ var (
 // Describe sends the descriptions.
 func (promises) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		promisesScored, promisesWithin, promisesWait, promisesDeviation, promisesBias,
+		promisesScored, promisesWithin, promisesWait, promisesDeviation, promisesBias, freeScored, freeWait,
 		hourScored, hourWithin, hourWait, hourDeviation, hourBias,
 	} {
 		to <- d
@@ -56,6 +61,8 @@ func (p promises) Collect(to chan<- prometheus.Metric) {
 	for i, s := range all.ByPosition {
 		tell(to, &s, estimate.Buckets[i], promisesScored, promisesWithin, promisesWait, promisesDeviation, promisesBias)
 	}
+	to <- prometheus.MustNewConstMetric(freeScored, prometheus.CounterValue, float64(all.Free.N))
+	to <- prometheus.MustNewConstMetric(freeWait, prometheus.CounterValue, all.Free.Wait)
 	for hour, s := range all.ByHour {
 		if s.N > 0 {
 			tell(to, &s, strconv.Itoa(hour), hourScored, hourWithin, hourWait, hourDeviation, hourBias)

@@ -55,8 +55,10 @@ func TestWhatWasToldIsMeasured(t *testing.T) {
 	}
 	lines := strings.Split(metrics(), "\n")
 	for _, want := range []string{
-		// The first found the counter free; the others waited less than a service.
-		`dengxu_estimates_scored_total{ahead="0"} 1`,
+		// The first found the counter free, which is no estimate; the others waited
+		// less than a service.
+		`dengxu_estimates_scored_total{ahead="0"} 0`,
+		`dengxu_estimates_free_total 1`,
 		`dengxu_estimates_scored_total{ahead="1"} 1`,
 		`dengxu_estimates_scored_total{ahead="2"} 1`,
 		`dengxu_estimates_scored_total{ahead="3-4"} 0`,

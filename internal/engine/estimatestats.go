@@ -58,10 +58,10 @@ func (e *Engine) addKept(ctx context.Context, q *queue, first, last int, sum *an
 // positions and hours at which nothing was told.
 func shownStats(sum *announce.Day) *dengxu.EstimateStats {
 	all := sum.ByPosition.All()
-	if all.N == 0 {
+	if all.N == 0 && sum.Free.N == 0 {
 		return nil
 	}
-	out := &dengxu.EstimateStats{EstimateScore: shownScore(&all)}
+	out := &dengxu.EstimateStats{EstimateScore: shownScore(&all), Free: sum.Free.N, FreeWait: mean(sum.Free.Wait, sum.Free.N)}
 	for i := range sum.ByPosition {
 		if s := &sum.ByPosition[i]; s.N > 0 {
 			shown := shownScore(s)
@@ -81,6 +81,13 @@ func shownStats(sum *announce.Day) *dengxu.EstimateStats {
 
 func shownScore(s *estimate.Score) dengxu.EstimateScore {
 	return dengxu.EstimateScore{
-		N: s.N, Coverage: s.Coverage(), MeanWait: s.Wait / float64(s.N), BiasSeconds: s.Bias(), WAPE: s.WAPE(),
+		N: s.N, Coverage: s.Coverage(), MeanWait: mean(s.Wait, s.N), BiasSeconds: s.Bias(), WAPE: s.WAPE(),
 	}
+}
+
+func mean(sum float64, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
 }

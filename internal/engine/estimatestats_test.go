@@ -43,18 +43,18 @@ func TestWhatWasToldIsInTheStats(t *testing.T) {
 
 	want := func(who string, got *dengxu.EstimateStats) {
 		t.Helper()
-		if got == nil || got.N != 2 || len(got.ByPosition) != 1 || len(got.ByHour) != 1 {
+		if got == nil || got.N != 1 || got.Free != 1 || got.FreeWait != 0 || len(got.ByPosition) != 1 || len(got.ByHour) != 1 {
 			t.Fatalf("%s: %+v", who, got)
 		}
 		p, h := got.ByPosition[0], got.ByHour[0]
-		// A001 found the counter free: told 0, waited 0.
-		if p.Ahead != "0" || p.N != 2 || p.MeanWait != 125 || math.Abs(p.BiasSeconds+21.0) > 0.1 || math.Abs(p.WAPE-0.168) > 0.001 || p.Coverage != [3]float64{0.5, 0.5, 1} {
+		// A001 found the counter free, which is not scored.
+		if p.Ahead != "0" || p.N != 1 || p.MeanWait != 250 || math.Abs(p.BiasSeconds+42.05) > 0.1 || math.Abs(p.WAPE-0.168) > 0.001 || p.Coverage != [3]float64{0, 0, 1} {
 			t.Errorf("%s: by position %+v", who, p)
 		}
 		if math.Abs(p.FloorWAPE-0.693) > 0.0005 || got.FloorWAPE != 0 {
 			t.Errorf("%s: floors %g and %g", who, p.FloorWAPE, got.FloorWAPE)
 		}
-		if h.Hour == nil || *h.Hour != 9 || h.N != 2 || h.Ahead != "" {
+		if h.Hour == nil || *h.Hour != 9 || h.N != 1 || h.Ahead != "" {
 			t.Errorf("%s: by hour %+v", who, h)
 		}
 	}

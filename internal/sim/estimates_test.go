@@ -88,20 +88,20 @@ func TestEstimatesAreScoredAlike(t *testing.T) {
 	r, e := playOne(t, month(t, 2, 7))
 	scores := r.hall.EstimateScores()
 	engines := scores.ByPosition.All()
-	n := e.All.People + e.Idle
-	if engines.N != n || n < 500 {
+	n := e.All.People
+	if engines.N != n || scores.Free.N != e.Idle || n < 500 {
 		t.Errorf("the engine scored %d, the simulator %d", engines.N, n)
 	}
 	// What is told is whole seconds; what is scored is not.
 	of := float64(n)
-	if off := engines.Off/of - e.All.Bias*float64(e.All.People)/of; math.Abs(off) > 0.1 {
+	if off := engines.Off/of - e.All.Bias; math.Abs(off) > 0.1 {
 		t.Errorf("the biases differ by %.3f s", off)
 	}
-	if wait := engines.Wait/of - e.All.Wait*float64(e.All.People)/of; math.Abs(wait) > 0.001 {
+	if wait := engines.Wait/of - e.All.Wait; math.Abs(wait) > 0.001 {
 		t.Errorf("the waits differ by %.3f s", wait)
 	}
 	for q, share := range []float64{e.All.Low, e.All.Recommended, e.All.High} {
-		mine := share*float64(e.All.People) + float64(e.Idle)
+		mine := share * of
 		if diff := float64(engines.Within[q]) - mine; math.Abs(diff) > 0.01*of {
 			t.Errorf("quantile %d: the engine counts %d, the simulator %.0f", q, engines.Within[q], mine)
 		}
