@@ -136,5 +136,9 @@ func promises(w io.Writer, s *dengxu.EstimateStats) error {
 		line(p.Ahead, p, fmt.Sprintf("%.3f", p.FloorWAPE))
 	}
 	line("all", &s.EstimateScore, "–")
-	return t.writeTo(w)
+	if err := t.writeTo(w); err != nil || s.Free == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%d found a counter free; until the call it took %s in the mean\n", s.Free, seconds(&s.FreeWait))
+	return err
 }
