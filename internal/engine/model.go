@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/dengxu/dengxu"
 	"github.com/dengxu/dengxu/internal/announce"
@@ -200,6 +201,10 @@ func (e *Engine) keepModel(ctx context.Context, q *queue, learned keptModel, beg
 			return dengxu.Model{}, err
 		}
 		b.Docs = []store.DocWrite{model, outlook}
+		b.Events = []store.EventSpec{{
+			Type: dengxu.EventQueueChanged, Queue: q.id, Actor: learned.By,
+			Data: fmt.Appendf(nil, `{"version":%d,"model":%d}`, q.version, version+1),
+		}}
 		_, err = e.store.Commit(ctx, b)
 		if _, refused := errors.AsType[*store.Refused](err); refused {
 			continue
