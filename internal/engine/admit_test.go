@@ -89,10 +89,15 @@ func TestStatsBounds(t *testing.T) {
 	wantInvalid(t, err, "bucket")
 	// Years that have no form in JSON, and a span longer than a Duration.
 	for field, span := range map[string][2]time.Time{
-		"from": {time.Time{}, from},
+		"from": {time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), from},
 		"to":   {from, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)},
 	} {
 		_, err := r.Stats(t.Context(), "main", span[0], span[1], 366*24*time.Hour)
 		wantInvalid(t, err, field)
+	}
+	// Without a span it is the last day by the store's clock.
+	stats, err := r.Stats(t.Context(), "main", time.Time{}, time.Time{}, time.Hour)
+	if now := time.UnixMilli(r.clock.Now()); err != nil || len(stats.Buckets) != 24 || !stats.Buckets[23].To.Equal(now) {
+		t.Errorf("the last day: %d buckets, %v", len(stats.Buckets), err)
 	}
 }

@@ -98,7 +98,8 @@ const (
 	maxStatsRead = 200_000 // records
 )
 
-// Stats is a queue's recent past in equal intervals from from to to, as far as
+// Stats is a queue's recent past in equal intervals from from (zero: a day before
+// to) to to (zero: now), as far as
 // its records are retained, and of those the latest 200,000; and what holders
 // were told about their wait on the business days that these touch. Codes:
 // not_found, invalid, unavailable.
@@ -106,6 +107,16 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 	q, err := e.queue(ctx, id)
 	if err != nil {
 		return dengxu.Stats{}, err
+	}
+	if to.IsZero() {
+		v, err := e.view(ctx, store.Ask{Partition: q.site.partition})
+		if err != nil {
+			return dengxu.Stats{}, err
+		}
+		to = at(v.Now)
+	}
+	if from.IsZero() {
+		from = to.Add(-24 * time.Hour)
 	}
 	// Times of answers have milliseconds, as those of records.
 	from, to, bucket = from.Truncate(time.Millisecond), to.Truncate(time.Millisecond), bucket.Truncate(time.Millisecond)

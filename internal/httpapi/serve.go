@@ -121,12 +121,6 @@ func (s *server) estimate(c *call, p *estimateQuery, _ *nothing) (*dengxu.Estima
 }
 
 func (s *server) stats(c *call, p *statsQuery, _ *nothing) (*dengxu.Stats, error) {
-	if p.To.IsZero() {
-		p.To = time.Now().UTC()
-	}
-	if p.From.IsZero() {
-		p.From = p.To.Add(-24 * time.Hour)
-	}
 	bucket := time.Hour
 	if p.Bucket != 0 {
 		if !(p.Bucket >= 1) { // a NaN, which no bound of a schema catches
