@@ -154,7 +154,7 @@ counters: [{hours: ["08:00-09:00"]}]
 streams: [{arrivals: {csv: arrivals.csv, column: at}, service: {law: constant, mean_seconds: 100}}]
 `)
 	r, e := playOne(t, s)
-	if e.Idle != 1 || e.All.People != 2 || e.Methods["erlang"] != 2 {
+	if len(e.Unknown) != 0 || e.Idle != 1 || e.All.People != 2 || e.Methods["erlang"] != 2 {
 		t.Fatalf("%+v", e)
 	}
 	// One service of 100 s ahead, exponential as far as is known: 10.5, 69.3 and
@@ -208,6 +208,9 @@ func TestEstimatesInReports(t *testing.T) {
 	r, err := Play(t.Context(), s, Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if e := r.Policies[0].Estimates; e.Unknown == nil || len(e.Days) != 2 {
+		t.Errorf("%+v", e)
 	}
 	var table, page strings.Builder
 	for _, err := range []error{r.Print(&table), r.WriteHTML(&page)} {

@@ -175,7 +175,8 @@ func (p *plan) estimates(runs []*measures) *Estimates {
 		return nil
 	}
 	var all promises
-	e := &Estimates{Methods: make(map[string]int)}
+	all.unknown = make(map[string]int) // none is an empty list in JSON
+	e := &Estimates{Methods: make(map[string]int), Days: []Kept{}}
 	for n, who := range p.lines {
 		var line promises
 		for _, m := range runs {

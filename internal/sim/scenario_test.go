@@ -56,6 +56,7 @@ func TestMistakesInAScenarioAreTold(t *testing.T) {
 		{days + queues + counters + "streams: [{arrivals: {per_hour: 5}, service: {mean_seconds: 9}, patience: {mean_seconds: -1}}]\n", "streams[0].patience.mean_seconds: must be above 0 and at most 10000000"},
 		{queues + "recording: {csv: \"\"}\n", "recording.csv: no file is named"},
 		{days + queues + "recording: {csv: x}\n", "recording: its dates are the runs: leave out days, customers and warmup_seconds"},
+		{"estimates: true\n" + queues + "recording: {csv: x}\n", "estimates: a recording does not say when counters are open, so nobody could be told how long the wait is: dengxu evaluate forecasts recorded days"},
 		{queues + counters + "recording: {csv: x}\n", "recording: who comes and who serves is in the recording: leave out streams and counters"},
 		{"queues: {a: {}, b: {}}\nrecording: {csv: x}\n", "recording: people of a recording stand in one queue, and there are 2"},
 		{queues + "recording: {csv: x, groups: {\"3\": vip}}\n", `recording.groups: priorities are "0", "1" and "2", not "3"`},
