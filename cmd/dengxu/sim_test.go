@@ -85,13 +85,13 @@ streams: [{arrivals: {by_hour: {"08:00-17:00": 30}}, service: {law: constant, me
 // TestSimTellsEstimates: with a flag or a line of the file, and not otherwise.
 func TestSimTellsEstimates(t *testing.T) {
 	t.Parallel()
-	args := []string{"sim", "--per-hour", "40", "--counters", "2", "--service", "exponential:170", "--customers", "1500", "--runs", "1"}
+	args := []string{"sim", "--per-hour", "40", "--counters", "2", "--service", "exponential:170", "--customers", "2600", "--runs", "1"}
 	const heading = "recommended   high"
 	if code, out, errs := command(t, args...); code != 0 || strings.Contains(out, heading) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	code, out, errs := command(t, append(args, "--estimates")...)
-	if code != 0 || !strings.Contains(out, heading) || !strings.Contains(out, "found a free counter") {
+	if code != 0 || !strings.Contains(out, heading) || !strings.Contains(out, "found a free counter") || !strings.Contains(out, " by blend, ") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	if _, again, _ := command(t, append(args, "--estimates")...); again != out {
