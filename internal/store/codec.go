@@ -33,8 +33,23 @@ func NewEncoder(dst []byte) *Encoder { return &Encoder{append(dst, codecVersion)
 func (e *Encoder) Buf() []byte { return e.buf }
 
 func (e *Encoder) put(tag int, v uint64) {
-	e.buf = binary.AppendUvarint(e.buf, uint64(tag)<<1|kindUint)
+	e.number(uint64(tag)<<1 | kindUint)
+	e.number(v)
+}
+
+// number writes a number. Most are below 128, one byte.
+func (e *Encoder) number(v uint64) {
+	if v < 0x80 {
+		e.buf = append(e.buf, byte(v))
+		return
+	}
 	e.buf = binary.AppendUvarint(e.buf, v)
+}
+
+// head writes the tag of bytes, and how many follow.
+func (e *Encoder) head(tag, n int) {
+	e.number(uint64(tag)<<1 | kindBytes)
+	e.number(uint64(n))
 }
 
 // Uint writes v unless it is 0.
@@ -71,16 +86,14 @@ func (e *Encoder) Text(tag int, s string) {
 
 // Entry writes s, also when it is empty, as one element of a list.
 func (e *Encoder) Entry(tag int, s string) {
-	e.buf = binary.AppendUvarint(e.buf, uint64(tag)<<1|kindBytes)
-	e.buf = binary.AppendUvarint(e.buf, uint64(len(s)))
+	e.head(tag, len(s))
 	e.buf = append(e.buf, s...)
 }
 
 // Bytes writes b unless it is empty.
 func (e *Encoder) Bytes(tag int, b []byte) {
 	if len(b) > 0 {
-		e.buf = binary.AppendUvarint(e.buf, uint64(tag)<<1|kindBytes)
-		e.buf = binary.AppendUvarint(e.buf, uint64(len(b)))
+		e.head(tag, len(b))
 		e.buf = append(e.buf, b...)
 	}
 }
@@ -100,7 +113,7 @@ func (e *Encoder) Word(tag int, s string) {
 
 // Nested writes a record inside the record.
 func (e *Encoder) Nested(tag int, fields func(*Encoder)) {
-	e.buf = binary.AppendUvarint(e.buf, uint64(tag)<<1|kindBytes)
+	e.number(uint64(tag)<<1 | kindBytes)
 	start := len(e.buf)
 	// Most nested records are shorter than 128 bytes, so that one byte for the
 	// length is the right guess; a longer one is moved.
@@ -184,7 +197,16 @@ func (d *Decoder) Next() bool {
 	return true
 }
 
+// uvarint reads a number. Most are below 128, one byte.
 func (d *Decoder) uvarint() uint64 {
+	if d.at < d.end && d.buf[d.at] < 0x80 {
+		d.at++
+		return uint64(d.buf[d.at-1])
+	}
+	return d.longUvarint()
+}
+
+func (d *Decoder) longUvarint() uint64 {
 	if d.err != nil {
 		return 0
 	}
