@@ -45,10 +45,10 @@ type scripts struct {
 func newScripts(publish string) *scripts {
 	prelude := "local PUBLISH = '" + publish + "'\n"
 	return &scripts{
-		commit: newScript("#!lua", prelude, writing, "attempt", "kind", "newcomer", "turn_kind", "turn_carry", "turn", "commit"),
+		commit: newScript("#!lua", prelude, writing, "attempt", "kind", "newcomer", "turn_kind", "turn_look", "turn_carry", "turn", "commit"),
 		// free is for groups in which nobody joins: they must go on when the
 		// memory is full, for they make room.
-		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "kind", "newcomer", "turn_kind", "turn_carry", "turn", "commit"),
+		free:   newScript("#!lua flags=allow-oom", prelude, writing, "attempt", "kind", "newcomer", "turn_kind", "turn_look", "turn_carry", "turn", "commit"),
 		tick:   newScript("#!lua flags=allow-oom", "", ticking, "tick"),
 		view:   newScript("#!lua flags=no-writes", "", reading, "beginning", "after", "ask", "view"),
 		due:    newScript("#!lua flags=no-writes", "", ticking, "due"),

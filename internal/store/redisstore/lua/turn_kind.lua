@@ -20,32 +20,11 @@ function turn_.settle(k, now)
   k.call_due = resolve(k[T_CALL_DUE], now)
   k.call_score = k.call_due > 0 and number(k.call_due)
   k.kept_in, k.expires = kept_in(now + k[T_KEEP]), pack('>I6', now + k[T_KEEP])
-  k.shares = {}
+  k.line, k.lanes, k.shares = sight.line, {}, {}
+  k.gen, k.queue = (unpack_('>I4', sight.line, #sight.line - 3)), sub(sight.line, 1, #sight.line - 5)
   for _, x in ipairs(k[T_EXPECT]) do
     if x > 0 then k.shares[#k.shares + 1] = shared[x] end
   end
-end
-
--- front is the only lane of the kind's line, as long as somebody waits there whom
--- one pick can take; nil where there are others, or a rule that counts what is owed.
-function turn_.front(k, now)
-  if k.sight.discipline == 'ratio' then return end
-  local kept = fronts[k.key]
-  local o = kept and kept[1]
-  if not o or not o.members[o.first] then
-    front(k.sight, 3)
-    kept = fronts[k.key]
-    o = kept and kept[1]
-  end
-  if not o or kept[2] or not o.members[o.first] then return end
-  if k.prefix ~= o.prefix then
-    local line, lane = k.sight.line, sub(o.prefix, #k.sight.line + 1)
-    k.prefix, k.gen, k.queue = o.prefix, (unpack_('>I4', line, #line - 3)), sub(line, 1, #line - 5)
-    k.names = entry(k[T_SITE]) .. entry(k.queue) .. entry(lane)
-    local patch = pack('>I6I6I4B', now, resolve(k[T_DEADLINE], now), 0, k[T_WAITING]) .. k[T_ACTOR] .. '\0' .. char(#lane + 12) .. lane
-    k.patch = pack('>I2', #patch + 12) .. patch
-  end
-  return o
 end
 
 -- spread is turn j of a kind as a batch (batch.lua).
