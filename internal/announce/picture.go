@@ -140,8 +140,9 @@ func (q *Queue) forecast(p *Picture, a *Asked) estimate.Forecast {
 	if !known { // nobody serves, or it is not known how fast
 		place.Ahead = a.Rank
 	}
-	if state.Position = place.Services; place.Ahead < idle {
-		state.Position = 1 // whoever is free calls at once
+	// Whoever is free calls at once, and so takes as many of those ahead.
+	if state.Position = max(1, place.Services-float64(idle)); place.Ahead < idle {
+		state.Position = 1
 	} else {
 		for i := range state.Counters {
 			state.Counters[i].Idle = false

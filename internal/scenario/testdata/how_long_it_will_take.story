@@ -12,7 +12,7 @@ counter 2
 at 09:00
 open counter 1
 join ann → A001 rank=0 estimate.method=idle estimated_wait_seconds=0 estimate.text.en=now estimate.text.zh-CN=马上
-join bob → A002 rank=1 estimate.method=erlang
+join bob → A002 rank=1 estimate.method=erlang estimated_wait_seconds=208
 call 1 → ann
 expect ann estimate.reason=not_waiting estimated_wait_seconds=none
 # Half of all services of five minutes on average end within 208 seconds, nine of ten within 691.
