@@ -107,7 +107,7 @@ func TestRandomReachesEverything(t *testing.T) {
 	d := newDuel(t, f)
 	defer d.close()
 	g := newGenerator(rand.New(rand.NewPCG(1, 0)), false)
-	for n := range 3000 {
+	for n := range 5000 {
 		st := g.step()
 		want, diff := d.do(st)
 		if diff != "" {
