@@ -148,7 +148,11 @@ func (c *queueEstimate) Run(ctx context.Context, e *Env) error {
 		return err
 	}
 	return e.show(a, func(w io.Writer) {
-		fmt.Fprintf(w, "%d ahead, %s\n", a.Rank, client.Estimate{Estimate: a.Estimate})
+		door := ""
+		if a.Door != dengxu.DoorOpen {
+			door = "; the queue is " + string(a.Door) + ", nobody can join"
+		}
+		fmt.Fprintf(w, "%d ahead, %s%s\n", a.Rank, client.Estimate{Estimate: a.Estimate}, door)
 	})
 }
 
