@@ -89,7 +89,7 @@ func TestModelsAtTheTerminal(t *testing.T) {
 	now := s.Clock.Now().UTC()
 	stats := ok(t, s, "queue", "stats", "main", "--from", now.Add(-24*time.Hour).Format(time.RFC3339), "--to", now.Format(time.RFC3339))
 	_, told, _ := strings.Cut(stats, "what holders were told")
-	if lines := strings.Split(strings.TrimSpace(told), "\n"); len(lines) != 9 || !strings.HasPrefix(lines[7], "all  ") || !strings.Contains(lines[8], "found a counter free") {
+	if lines := strings.Split(strings.TrimSpace(told), "\n"); len(lines) != 10 || !strings.HasPrefix(lines[8], "all  ") || !strings.Contains(lines[9], "found a counter free") {
 		t.Errorf("stats:\n%s", stats)
 	}
 }
