@@ -55,12 +55,13 @@ func TestWhatWasToldIsMeasured(t *testing.T) {
 	}
 	lines := strings.Split(metrics(), "\n")
 	for _, want := range []string{
-		// The first found the counter free, which is no estimate; the others waited
-		// less than a service.
-		`dengxu_estimates_scored_total{ahead="0"} 0`,
+		// The first found the counter free, which is no estimate, and was taken at
+		// once: the others stood behind nobody and behind one, and waited less than
+		// a service.
+		`dengxu_estimates_scored_total{ahead="0"} 1`,
 		`dengxu_estimates_free_total 1`,
 		`dengxu_estimates_scored_total{ahead="1"} 1`,
-		`dengxu_estimates_scored_total{ahead="2"} 1`,
+		`dengxu_estimates_scored_total{ahead="2"} 0`,
 		`dengxu_estimates_scored_total{ahead="3-4"} 0`,
 		`dengxu_estimates_within_total{ahead="1",quantile="0.1"} 1`,
 		`dengxu_estimates_within_total{ahead="1",quantile="0.5"} 1`,
