@@ -162,7 +162,11 @@ func (a *Auditor) Event(ev *Event) {
 	}
 	r, known := a.records[ev.Token]
 	if !known {
+		kept := len(a.found)
 		a.reportOf(ev.Token, "versions", "event %d is about %s, which has no record", ev.Number, ev.Token.Mask())
+		if len(a.found) > kept {
+			a.found[kept].Missing = true
+		}
 		return
 	}
 	r.told = max(r.told, ev.Version)

@@ -111,6 +111,9 @@ type Finding struct {
 	Kind  string // which rule is broken, such as "lane_index"
 	Text  string
 	Token dengxu.TokenID // that it is about, "" = none or many; to tell findings apart, and nobody's to see
+	// Missing says that the token's record was not met. Whoever reads in pages, while
+	// records move between them, may look for it by itself.
+	Missing bool
 }
 
 // Now stands for the partition's time at the commit in the time fields of a

@@ -111,7 +111,7 @@ func TestAuditFindsDamage(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("found %q, want %s: %s", found, d.kind, d.text)
+			t.Errorf("found %v, want %s: %s", found, d.kind, d.text)
 		})
 	}
 }
