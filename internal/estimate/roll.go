@@ -25,6 +25,9 @@ type Line struct {
 	// Came is how many more are ahead of me now than the index says: who came
 	// since it was read, less who left, and what it does not reach.
 	Came int
+	// Most is how many are taken from the line one by one; 0 is 4,000. Behind that
+	// the rank of now stands for what a roll would find.
+	Most int
 }
 
 // Flow is who will come into a lane.
@@ -62,8 +65,7 @@ type Place struct {
 
 // Bounds of a roll.
 const (
-	// maxRolled is how many are taken from the line one by one; behind that
-	// the rank of now stands for what a roll would find.
+	// maxRolled is Line.Most where it is not given.
 	maxRolled = 4000
 	// maxSolved is how often an expected wait is put in again. It converges
 	// like the load of who may overtake, which is held below maxLoad.
@@ -177,7 +179,7 @@ func (r *roll) forward() Place {
 	taken, wait := 0, 0.0
 	came := float64(r.Came) / r.rate // as long as those take, whoever they are
 	for steps := 0; ; steps++ {
-		if steps >= maxRolled {
+		if steps >= cmp.Or(r.Most, maxRolled) {
 			return r.far()
 		}
 		c := r.soonest()
