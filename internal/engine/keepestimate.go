@@ -84,28 +84,47 @@ func (e *Engine) restore(ctx context.Context, q *queue, o *outlook) error {
 	return nil
 }
 
-// readOutlook reads what is kept of a queue and the model that goes with it. A
-// model or an outlook that this version cannot use is left out, and said.
-func (e *Engine) readOutlook(ctx context.Context, q *queue) (kept announce.Outlook, version uint64, m *estimate.Model, err error) {
+// keptEstimates is what the store has of a queue's estimates at one moment.
+type keptEstimates struct {
+	learned      keptModel
+	modelVersion uint64 // 0: there is none
+	outlook      announce.Outlook
+	version      uint64 // of the outlook; 0: there is none
+}
+
+// readKept reads it in one snapshot. What is damaged is left out, and said, but
+// keeps its version.
+func (e *Engine) readKept(ctx context.Context, q *queue) (keptEstimates, error) {
+	var k keptEstimates
 	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: []store.DocKey{outlookKey(q.id), modelKey(q.id)}})
+	if err != nil {
+		return k, err
+	}
+	if k.version, err = readDoc(v.Docs[0], &k.outlook); err != nil {
+		e.log.ErrorContext(ctx, "what a queue's estimates go by was left out", "queue", q.id, "err", err)
+		k.outlook = announce.Outlook{}
+	}
+	if k.modelVersion, err = readDoc(v.Docs[1], &k.learned); err != nil {
+		e.log.ErrorContext(ctx, "what a queue's estimates learned was left out", "queue", q.id, "err", err)
+		k.learned = keptModel{}
+	}
+	return k, nil
+}
+
+// readOutlook reads what is kept of a queue and the model that goes with it. A
+// model that this version cannot use is left out, and said.
+func (e *Engine) readOutlook(ctx context.Context, q *queue) (kept announce.Outlook, version uint64, m *estimate.Model, err error) {
+	k, err := e.readKept(ctx, q)
 	if err != nil {
 		return kept, 0, nil, err
 	}
-	version, err = readDoc(v.Docs[0], &kept)
-	if err != nil {
-		e.log.ErrorContext(ctx, "what a queue's estimates go by was left out", "queue", q.id, "err", err)
-		kept = announce.Outlook{}
-	}
-	var learned keptModel
-	if _, err := readDoc(v.Docs[1], &learned); err != nil {
-		e.log.ErrorContext(ctx, "what a queue's estimates learned was left out", "queue", q.id, "err", err)
-	} else if m = learned.Model; m != nil {
+	if m = k.learned.Model; m != nil {
 		if err := m.Check(); err != nil {
 			e.log.WarnContext(ctx, "what a queue's estimates learned is of no use", "queue", q.id, "err", err)
 			m = nil
 		}
 	}
-	return kept, version, m, nil
+	return k.outlook, k.version, m, nil
 }
 
 // KeepEstimates writes down what the queues of a partition have learned since

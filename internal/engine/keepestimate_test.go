@@ -178,6 +178,44 @@ func TestModelsCanBeTakenElsewhere(t *testing.T) {
 	}
 }
 
+// TestAModelIsKeptWithWhatOthersHaveKept: what another process writes between the
+// reading and the commit stays.
+func TestAModelIsKeptWithWhatOthersHaveKept(t *testing.T) {
+	t.Parallel()
+	a := newLounge(t, `,"day_end":"keep"`)
+	a.desk("2", "close")
+	s := &interrupted{Store: a.store}
+	b := &lounge{rig: rigOver(t, s, a.clock), store: s}
+	b.hear()
+	a.serve(30)
+	model := trained(t)
+	for wait := range 5 { // reads of the other process before somebody keeps
+		a.serve(1)
+		kept := 0
+		keep := func() {
+			a.keep()
+			m, err := a.Model(t.Context(), "main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = m.Lessons
+		}
+		s.after(wait, keep)
+		if _, err := b.LoadModel(t.Context(), staffer, "main", model); err != nil {
+			t.Fatal(err)
+		}
+		if s.next != nil {
+			if wait < 2 {
+				t.Fatal("it reads less often than this waits for")
+			}
+			break
+		}
+		if m, err := b.Model(t.Context(), "main"); err != nil || m.Lessons != kept || kept == 0 {
+			t.Errorf("after %d reads: %d lessons of %d, %v", wait, m.Lessons, kept, err)
+		}
+	}
+}
+
 // trained is a model of made-up waits: longer by half in the afternoon.
 func trained(t *testing.T) []byte {
 	t.Helper()

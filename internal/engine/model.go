@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/dengxu/dengxu"
-	"github.com/dengxu/dengxu/internal/announce"
 	"github.com/dengxu/dengxu/internal/estimate"
 	"github.com/dengxu/dengxu/internal/store"
 )
@@ -28,50 +27,36 @@ func errFewLessons(have int) error {
 // Model is what a queue's estimates have learned; its Model field is nil. Codes:
 // not_found, unavailable.
 func (e *Engine) Model(ctx context.Context, id dengxu.QueueID) (dengxu.Model, error) {
-	q, err := e.queue(ctx, id)
+	q, k, err := e.keptOf(ctx, id)
 	if err != nil {
 		return dengxu.Model{}, err
 	}
-	learned, version, kept, err := e.readModel(ctx, q)
-	if err != nil {
-		return dengxu.Model{}, err
-	}
-	return modelView(q, learned, version, kept.Lessons), nil
+	return modelView(q, k.learned, k.modelVersion, k.outlook.Lessons), nil
 }
 
 // ExportModel is Model with what LoadModel takes. Codes: those of Model, and
 // conflict when nothing was learned.
 func (e *Engine) ExportModel(ctx context.Context, id dengxu.QueueID) (dengxu.Model, error) {
-	q, err := e.queue(ctx, id)
+	q, k, err := e.keptOf(ctx, id)
 	if err != nil {
 		return dengxu.Model{}, err
 	}
-	learned, version, kept, err := e.readModel(ctx, q)
-	if err != nil {
-		return dengxu.Model{}, err
-	}
-	if learned.Model == nil {
+	if k.learned.Model == nil {
 		return dengxu.Model{}, dengxu.Errorf(dengxu.Conflict, "the estimates of queue %s have no model", id).Because("no_model")
 	}
-	out := modelView(q, learned, version, kept.Lessons)
-	out.Model, err = learned.Model.Save()
+	out := modelView(q, k.learned, k.modelVersion, k.outlook.Lessons)
+	out.Model, err = k.learned.Model.Save()
 	return out, err
 }
 
-// readModel reads what was learned and what it goes with. What is damaged reads
-// as nothing, but keeps its version.
-func (e *Engine) readModel(ctx context.Context, q *queue) (learned keptModel, version uint64, kept announce.Outlook, err error) {
-	v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: []store.DocKey{modelKey(q.id), outlookKey(q.id)}})
+// keptOf is a queue with what is kept of its estimates.
+func (e *Engine) keptOf(ctx context.Context, id dengxu.QueueID) (*queue, keptEstimates, error) {
+	q, err := e.queue(ctx, id)
 	if err != nil {
-		return learned, 0, kept, err
+		return nil, keptEstimates{}, err
 	}
-	if version, err = readDoc(v.Docs[0], &learned); err != nil {
-		learned = keptModel{}
-	}
-	if _, err := readDoc(v.Docs[1], &kept); err != nil {
-		kept = announce.Outlook{}
-	}
-	return learned, version, kept, nil
+	k, err := e.readKept(ctx, q)
+	return q, k, err
 }
 
 func modelView(q *queue, learned keptModel, version uint64, lessons int) dengxu.Model {
@@ -93,15 +78,11 @@ func modelView(q *queue, learned keptModel, version uint64, lessons int) dengxu.
 // Lessons are the resolved tokens that a queue has to learn from, the oldest
 // first. Codes: not_found, unavailable.
 func (e *Engine) Lessons(ctx context.Context, id dengxu.QueueID) ([]estimate.Resolved, error) {
-	q, err := e.queue(ctx, id)
+	q, k, err := e.keptOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	_, _, kept, err := e.readModel(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return e.lessons(ctx, q, kept.Lessons)
+	return e.lessons(ctx, q, k.outlook.Lessons)
 }
 
 // Train learns from all that a queue has, and keeps what came of it: the method
@@ -120,11 +101,11 @@ func (e *Engine) Train(ctx context.Context, by By, id dengxu.QueueID) (dengxu.Mo
 }
 
 func (e *Engine) train(ctx context.Context, by By, q *queue) (dengxu.Model, error) {
-	_, _, kept, err := e.readModel(ctx, q)
+	k, err := e.readKept(ctx, q)
 	if err != nil {
 		return dengxu.Model{}, err
 	}
-	lessons, err := e.lessons(ctx, q, kept.Lessons)
+	lessons, err := e.lessons(ctx, q, k.outlook.Lessons)
 	if err != nil {
 		return dengxu.Model{}, err
 	}
@@ -136,7 +117,7 @@ func (e *Engine) train(ctx context.Context, by By, q *queue) (dengxu.Model, erro
 		return dengxu.Model{}, dengxu.Errorf(dengxu.Internal, "learn from queue %s: %w", q.id, err)
 	}
 	return e.keepModel(ctx, q, keptModel{
-		Model: learned.Model, Verdicts: learned.Verdicts, Lessons: kept.Lessons, By: by.Name,
+		Model: learned.Model, Verdicts: learned.Verdicts, Lessons: k.outlook.Lessons, By: by.Name,
 	}, learned.Calibrations)
 }
 
@@ -144,7 +125,7 @@ func (e *Engine) train(ctx context.Context, by By, q *queue) (dengxu.Model, erro
 // place of what was learned. It is calibrated anew by what it says from now on,
 // and replaced at the next training. Codes: not_found, invalid, unavailable.
 func (e *Engine) LoadModel(ctx context.Context, by By, id dengxu.QueueID, text json.RawMessage) (dengxu.Model, error) {
-	q, err := e.queue(ctx, id)
+	q, k, err := e.keptOf(ctx, id)
 	if err != nil {
 		return dengxu.Model{}, err
 	}
@@ -152,25 +133,17 @@ func (e *Engine) LoadModel(ctx context.Context, by By, id dengxu.QueueID, text j
 	if err != nil {
 		return dengxu.Model{}, dengxu.Fieldf(dengxu.Invalid, "model", "%w", err)
 	}
-	_, _, kept, err := e.readModel(ctx, q)
-	if err != nil {
-		return dengxu.Model{}, err
-	}
-	return e.keepModel(ctx, q, keptModel{Model: m, By: by.Name, Lessons: kept.Lessons}, [3]estimate.Calibration{})
+	return e.keepModel(ctx, q, keptModel{Model: m, By: by.Name, Lessons: k.outlook.Lessons}, [3]estimate.Calibration{})
 }
 
 // ForgetModel goes back to position and rate until the next training. Codes:
 // not_found, unavailable.
 func (e *Engine) ForgetModel(ctx context.Context, by By, id dengxu.QueueID) (dengxu.Model, error) {
-	q, err := e.queue(ctx, id)
+	q, k, err := e.keptOf(ctx, id)
 	if err != nil {
 		return dengxu.Model{}, err
 	}
-	_, _, kept, err := e.readModel(ctx, q)
-	if err != nil {
-		return dengxu.Model{}, err
-	}
-	return e.keepModel(ctx, q, keptModel{By: by.Name, Lessons: kept.Lessons}, [3]estimate.Calibration{})
+	return e.keepModel(ctx, q, keptModel{By: by.Name, Lessons: k.outlook.Lessons}, [3]estimate.Calibration{})
 }
 
 // keepModel writes a model, and with it the calibration that it begins with, and
@@ -180,30 +153,29 @@ func (e *Engine) keepModel(ctx context.Context, q *queue, learned keptModel, beg
 	if err := e.restore(ctx, q, o); err != nil {
 		return dengxu.Model{}, err
 	}
+	o.keeping.Lock()
+	defer o.keeping.Unlock()
 	for range maxTries {
-		_, version, kept, err := e.readModel(ctx, q)
-		if err != nil {
-			return dengxu.Model{}, err
-		}
-		_, outlookV, _, err := e.readOutlook(ctx, q)
+		k, err := e.readKept(ctx, q)
 		if err != nil {
 			return dengxu.Model{}, err
 		}
 		learned.At = e.nowIn(q.site.partition)
-		kept.Estimator.Learned, kept.Model, kept.LearnedFrom = begins, version+1, learned.Lessons
+		kept, version := &k.outlook, k.modelVersion+1
+		kept.Estimator.Learned, kept.Model, kept.LearnedFrom = begins, version, learned.Lessons
 		b := store.Batch{Partition: q.site.partition, Site: q.site.id}
-		model, err := docWrite(store.DocModel, string(q.id), q.site.id, &learned, 0, version)
+		model, err := docWrite(store.DocModel, string(q.id), q.site.id, &learned, 0, k.modelVersion)
 		if err != nil {
 			return dengxu.Model{}, err
 		}
-		outlook, err := docWrite(store.DocOutlook, string(q.id), q.site.id, &kept, 0, outlookV)
+		outlook, err := docWrite(store.DocOutlook, string(q.id), q.site.id, kept, 0, k.version)
 		if err != nil {
 			return dengxu.Model{}, err
 		}
 		b.Docs = []store.DocWrite{model, outlook}
 		b.Events = []store.EventSpec{{
 			Type: dengxu.EventQueueChanged, Queue: q.id, Actor: learned.By,
-			Data: fmt.Appendf(nil, `{"version":%d,"model":%d}`, q.version, version+1),
+			Data: fmt.Appendf(nil, `{"version":%d,"model":%d}`, q.version, version),
 		}}
 		_, err = e.store.Commit(ctx, b)
 		if _, refused := errors.AsType[*store.Refused](err); refused {
@@ -212,8 +184,8 @@ func (e *Engine) keepModel(ctx context.Context, q *queue, learned keptModel, beg
 		if err != nil {
 			return dengxu.Model{}, storeError("keep a model", err)
 		}
-		o.Kept(&kept, learned.Model)
-		return modelView(q, learned, version+1, kept.Lessons), nil
+		o.Kept(kept, learned.Model)
+		return modelView(q, learned, version, kept.Lessons), nil
 	}
 	return dengxu.Model{}, errContention("keep a model")
 }
@@ -226,10 +198,11 @@ func (e *Engine) LearnNext(ctx context.Context, p store.Partition) (learned bool
 		if q.set.Estimates.Method != dengxu.EstimatesAuto || !e.outlook(q.id).Restored() {
 			continue
 		}
-		_, _, kept, err := e.readModel(ctx, q)
+		k, err := e.readKept(ctx, q)
 		if err != nil {
 			return false, err
 		}
+		kept := &k.outlook
 		more := kept.Lessons - kept.LearnedFrom
 		if kept.Lessons < estimate.MinToLearn || more < max(learnLeast, int(learnAfter*float64(min(kept.Lessons, estimate.MaxToLearn)))) {
 			continue

@@ -39,7 +39,7 @@ func TestNoEstimates(t *testing.T) {
 	if err := e.KeepEstimates(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, kept, err := e.readModel(t.Context(), e.world.Load().queues["main"]); err != nil || kept.Seen.Number != 0 {
+	if kept, _, _, err := e.readOutlook(t.Context(), e.world.Load().queues["main"]); err != nil || kept.Seen.Number != 0 {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 }

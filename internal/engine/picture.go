@@ -34,8 +34,9 @@ type outlook struct {
 	taking sync.Mutex // held by whoever takes the next picture
 	// restoring is held by whoever brings in what was kept.
 	restoring sync.Mutex
-	// keeping is held while what is pending goes into the store, so that a sum of
-	// both counts nothing twice and leaves nothing out.
+	// keeping is held while what is pending, or a model, goes into the store and
+	// what is kept is taken over from there: a sum of both counts nothing twice and
+	// leaves nothing out, and nothing older is taken over after the newer.
 	keeping sync.Mutex
 	looked  atomic.Int64 // ms: when it was last seen whether others have kept more
 }

@@ -26,6 +26,14 @@ func (s *interrupted) View(ctx context.Context, a store.Ask) (store.View, error)
 	return v, err
 }
 
+// after has something happen after so many more reads and one.
+func (s *interrupted) after(reads int, f func()) {
+	s.next = f
+	if reads > 0 {
+		s.next = func() { s.after(reads-1, f) }
+	}
+}
+
 // raced is a hall in which others act between an operation's reading and its
 // writing.
 func raced(t *testing.T, counter string) (*rig, *interrupted) {
