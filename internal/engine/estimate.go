@@ -66,8 +66,9 @@ func unknown(reason string) dengxu.Estimate {
 	return dengxu.Estimate{Method: estimate.MethodNone, Reason: reason}
 }
 
-// Estimate answers "if I joined now" without joining. Codes: not_found,
-// invalid.
+// Estimate answers "if I joined now" without joining. A wait that cannot be
+// estimated is no error: the answer says so. Codes: not_found, invalid,
+// unavailable.
 func (e *Engine) Estimate(ctx context.Context, id dengxu.QueueID, class, groupName string, party int) (dengxu.EstimateAnswer, error) {
 	q, err := e.queue(ctx, id)
 	if err != nil {

@@ -190,7 +190,7 @@ func (e *Engine) keepEstimates(ctx context.Context, q *queue, o *outlook, pendin
 		}
 		was := kept.Lessons
 		o.Merge(&kept, &pending)
-		b, err := e.keeping(ctx, q, &kept, version, was, &pending)
+		b, err := e.keepBatch(ctx, q, &kept, version, was, &pending)
 		if err == nil {
 			_, err = e.store.Commit(ctx, b)
 		}
@@ -218,16 +218,16 @@ func (e *Engine) isKept(ctx context.Context, q *queue, kept *announce.Outlook) b
 	return err == nil && now.Seen == kept.Seen && now.Lessons == kept.Lessons
 }
 
-// keeping is the batch that keeps an outlook, its new lessons and its days.
-func (e *Engine) keeping(ctx context.Context, q *queue, kept *announce.Outlook, version uint64, was int, pending *announce.Pending) (store.Batch, error) {
+// keepBatch is the batch that keeps an outlook, its new lessons and its days.
+func (e *Engine) keepBatch(ctx context.Context, q *queue, kept *announce.Outlook, version uint64, was int, pending *announce.Pending) (store.Batch, error) {
 	b := store.Batch{Partition: q.site.partition, Site: q.site.id}
-	first, last := was/lessonsInPart, kept.Lessons/lessonsInPart
-	if kept.Lessons-was > estimate.MaxToLearn {
-		first = last - lessonParts + 1
+	var parts []int
+	if kept.Lessons > was {
+		parts = partsOf(was, kept.Lessons)
 	}
 	days := pending.DaysInOrder()
 	var keys []store.DocKey
-	for part := first; part <= last && kept.Lessons > was; part++ {
+	for _, part := range parts {
 		keys = append(keys, lessonKey(q.id, part%lessonParts))
 	}
 	for _, day := range days {
@@ -242,30 +242,15 @@ func (e *Engine) keeping(ctx context.Context, q *queue, kept *announce.Outlook, 
 		b.Docs = append(b.Docs, w)
 		return err
 	}
-	docs := v.Docs
-	if kept.Lessons > was {
-		lessons := pending.Lessons()
-		for part := first; part <= last; part++ {
-			if err := e.keepLessons(q, put, docs[0], part, was, lessons); err != nil {
-				return b, err
-			}
-			docs = docs[1:]
-		}
-	}
-	begun := 0 // the last day of which nothing is kept yet
-	for i, day := range days {
-		var sum announce.Day
-		had, err := readDoc(docs[i], &sum)
-		if err != nil {
-			sum = announce.Day{}
-		}
-		if had == 0 {
-			begun = day
-		}
-		sum.Merge(pending.Days[day])
-		if err := put(promiseKey(q.id, day), &sum, had); err != nil {
+	lessons := pending.Lessons()
+	for i, part := range parts {
+		if err := e.keepLessons(q, put, v.Docs[i], part, was, lessons); err != nil {
 			return b, err
 		}
+	}
+	begun, err := keepDays(q, put, v.Docs[len(parts):], days, pending)
+	if err != nil {
+		return b, err
 	}
 	if begun != 0 {
 		old, err := e.oldPromises(ctx, q, begun)
@@ -275,6 +260,40 @@ func (e *Engine) keeping(ctx context.Context, q *queue, kept *announce.Outlook, 
 		b.Docs = append(b.Docs, old...)
 	}
 	return b, put(outlookKey(q.id), kept, version)
+}
+
+// partsOf are the parts that lessons fill from was to count of them: not more
+// than there are documents.
+func partsOf(was, count int) []int {
+	first, last := was/lessonsInPart, count/lessonsInPart
+	if count-was > estimate.MaxToLearn {
+		first = last - lessonParts + 1
+	}
+	parts := make([]int, 0, last-first+1)
+	for part := first; part <= last; part++ {
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// keepDays adds what was told on days to what is kept of them. begun is the last
+// of which nothing was; 0 for none.
+func keepDays(q *queue, put func(store.DocKey, any, uint64) error, docs []*store.Doc, days []int, pending *announce.Pending) (begun int, err error) {
+	for i, day := range days {
+		var sum announce.Day
+		had, err := readDoc(docs[i], &sum)
+		if err != nil {
+			sum = announce.Day{} // a day that is damaged begins again
+		}
+		if had == 0 {
+			begun = day
+		}
+		sum.Merge(pending.Days[day])
+		if err := put(promiseKey(q.id, day), &sum, had); err != nil {
+			return 0, err
+		}
+	}
+	return begun, nil
 }
 
 // oldPromises removes the days that are not kept any more once a day has begun.

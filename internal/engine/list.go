@@ -99,10 +99,9 @@ const (
 )
 
 // Stats is a queue's recent past in equal intervals from from (zero: a day before
-// to) to to (zero: now), as far as
-// its records are retained, and of those the latest 200,000; and what holders
-// were told about their wait on the business days that these touch. Codes:
-// not_found, invalid, unavailable.
+// to) to to (zero: now), as far as its records are retained, and of those the
+// latest 200,000; and what holders were told about their wait on the business days
+// that these touch. Codes: not_found, invalid, unavailable.
 func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Time, bucket time.Duration) (dengxu.Stats, error) {
 	q, err := e.queue(ctx, id)
 	if err != nil {
@@ -120,17 +119,8 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 	}
 	// Times of answers have milliseconds, as those of records.
 	from, to, bucket = from.Truncate(time.Millisecond), to.Truncate(time.Millisecond), bucket.Truncate(time.Millisecond)
-	switch {
-	case !from.Before(to):
-		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from must be before to")
-	case from.UnixMilli() < 0:
-		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "from", "from is in or after 1970")
-	case to.Year() >= 2200: // the longest Duration is 292 years
-		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "to", "to is before 2200")
-	case bucket < time.Second:
-		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "a bucket is at least a second")
-	case (to.Sub(from)-1)/bucket >= maxBuckets: // a product could overflow
-		return dengxu.Stats{}, dengxu.Fieldf(dengxu.Invalid, "bucket", "that makes more than %d buckets", maxBuckets)
+	if err := checkBuckets(from, to, bucket); err != nil {
+		return dengxu.Stats{}, err
 	}
 	t := newTally(from, to, bucket)
 	ask := store.ListAsk{Partition: q.site.partition, Site: q.site.id, Queue: id, Newest: true, Limit: maxPageSize}
@@ -153,6 +143,23 @@ func (e *Engine) Stats(ctx context.Context, id dengxu.QueueID, from, to time.Tim
 		return dengxu.Stats{}, err
 	}
 	return dengxu.Stats{QueueID: id, Buckets: t.finish(), Estimates: promises, AsOf: at(t.now)}, nil
+}
+
+// checkBuckets refuses a question that makes no buckets, or too many.
+func checkBuckets(from, to time.Time, bucket time.Duration) error {
+	switch {
+	case !from.Before(to):
+		return dengxu.Fieldf(dengxu.Invalid, "from", "from must be before to")
+	case from.UnixMilli() < 0:
+		return dengxu.Fieldf(dengxu.Invalid, "from", "from is in or after 1970")
+	case to.Year() >= 2200: // the longest Duration is 292 years
+		return dengxu.Fieldf(dengxu.Invalid, "to", "to is before 2200")
+	case bucket < time.Second:
+		return dengxu.Fieldf(dengxu.Invalid, "bucket", "a bucket is at least a second")
+	case (to.Sub(from)-1)/bucket >= maxBuckets: // a product could overflow
+		return dengxu.Fieldf(dengxu.Invalid, "bucket", "that makes more than %d buckets", maxBuckets)
+	}
+	return nil
 }
 
 // tally counts records into buckets.

@@ -146,18 +146,8 @@ func (e *Engine) takePicture(ctx context.Context, q *queue, o *outlook, last *fr
 	if err != nil {
 		return nil, err
 	}
-	local := time.UnixMilli(v.Now).In(q.site.zone)
-	p := &announce.Picture{
-		At: v.Now, Weekday: int(local.Weekday()), Rule: q.order, Covariates: q.site.set.Covariates,
-		Hour: float64(local.Hour()) + float64(local.Minute())/60, DayStart: q.site.dayBegan(),
-	}
-	switch q.set.Estimates.Method {
-	case dengxu.EstimatesErlang:
-		p.Method = estimate.MethodErlang
-	case dengxu.EstimatesWindow:
-		p.Method = estimate.MethodWindow
-	}
-	p.Closed, p.Unknown = q.away(v.Now, len(desks) > 0)
+	p := q.pictureAt(v.Now)
+	p.Closed, p.Unknown = q.away(v.Now, desks)
 	p.Fronts = fronts(p.Fronts, "", v.Fronts[0].Lanes)
 	if merged {
 		e.mergeRivals(p, rivals, v.Fronts[1:])
@@ -175,6 +165,22 @@ func (e *Engine) takePicture(ctx context.Context, q *queue, o *outlook, last *fr
 		p.Debts, err = e.readDebts(ctx, q, frontLanes(p.Fronts))
 	}
 	return p, err
+}
+
+// pictureAt is a picture of what settings and the calendar say of a moment.
+func (q *queue) pictureAt(now int64) *announce.Picture {
+	local := time.UnixMilli(now).In(q.site.zone)
+	p := &announce.Picture{
+		At: now, Weekday: int(local.Weekday()), Rule: q.order, Covariates: q.site.set.Covariates,
+		Hour: float64(local.Hour()) + float64(local.Minute())/60, DayStart: q.site.dayBegan(),
+	}
+	switch q.set.Estimates.Method {
+	case dengxu.EstimatesErlang:
+		p.Method = estimate.MethodErlang
+	case dengxu.EstimatesWindow:
+		p.Method = estimate.MethodWindow
+	}
+	return p
 }
 
 func frontLanes(fronts []estimate.Front) iter.Seq[order.Lane] {
@@ -197,8 +203,8 @@ func keysALane(last *framed) int {
 }
 
 // away is how long nobody is called because the door is closed, in seconds, or
-// why nothing can be said.
-func (q *queue) away(now int64, open bool) (closed float64, reason string) {
+// why nothing can be said. desks are those that are open.
+func (q *queue) away(now int64, desks []*counter) (closed float64, reason string) {
 	switch q.state.Door {
 	case dengxu.DoorPaused:
 		return 0, dengxu.UnknownPaused
@@ -208,7 +214,7 @@ func (q *queue) away(now int64, open bool) (closed float64, reason string) {
 				return seconds(opens - now), ""
 			}
 		}
-		if open {
+		if len(desks) > 0 {
 			return 0, dengxu.UnknownPaused
 		}
 	case dengxu.DoorOpen, dengxu.DoorClosing:
