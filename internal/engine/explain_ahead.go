@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/dengxu/dengxu"
@@ -110,22 +109,20 @@ func (e *Engine) nameAhead(ctx context.Context, x *explaining) error {
 // copyLine reads the waiting tokens of the token's line, up to a bound; whole
 // says whether these are all of them.
 func (e *Engine) copyLine(ctx context.Context, x *explaining) (copied *lineCopy, whole bool, err error) {
-	copied = newLineCopy()
-	copied.add(&x.t)
+	tokens := map[uint64]*store.Token{x.t.Seq: &x.t}
 	ask := store.ListAsk{
 		Partition: x.q.site.partition, Site: x.q.site.id, Queue: x.t.Queue, Gen: &x.t.Gen,
 		States: []dengxu.State{dengxu.StateWaiting},
 	}
 	whole, err = e.look(ctx, ask, "list who waits", func(t *store.Token) {
 		if t.ID != x.t.ID {
-			copied.add(t)
+			tokens[t.Seq] = t
 		}
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	copied.sort()
-	return copied, whole, nil
+	return copyOf(tokens), whole, nil
 }
 
 // readDebts reads what the groups of a line owe today.
@@ -163,44 +160,19 @@ func (e *Engine) readDebts(ctx context.Context, q *queue, lanes iter.Seq[order.L
 	return debts, nil
 }
 
-// lineCopy is a line in memory, as an index that a pick can be played on.
+// lineCopy is a line in memory that a pick can be played on, and its tokens.
 type lineCopy struct {
-	lanes  map[order.Lane][]order.Key
+	order.Sorted
 	tokens map[uint64]*store.Token // by seq
 }
 
-func newLineCopy() *lineCopy {
-	return &lineCopy{lanes: make(map[order.Lane][]order.Key), tokens: make(map[uint64]*store.Token)}
-}
-
-func (l *lineCopy) add(t *store.Token) {
-	l.lanes[t.Lane] = append(l.lanes[t.Lane], t.Member().Key)
-	l.tokens[t.Seq] = t
-}
-
-func (l *lineCopy) sort() {
-	for _, keys := range l.lanes {
-		slices.SortFunc(keys, order.Key.Compare)
+func copyOf(tokens map[uint64]*store.Token) *lineCopy {
+	members := func(yield func(order.Member) bool) {
+		for _, t := range tokens {
+			if !yield(t.Member()) {
+				return
+			}
+		}
 	}
-}
-
-// Lanes yields the lanes of the copy.
-func (l *lineCopy) Lanes() iter.Seq[order.Lane] { return maps.Keys(l.lanes) }
-
-// Len is how many stand in a lane.
-func (l *lineCopy) Len(lane order.Lane) int { return len(l.lanes[lane]) }
-
-// Below counts the members of a lane before a key.
-func (l *lineCopy) Below(lane order.Lane, k order.Key) int {
-	i, _ := slices.BinarySearchFunc(l.lanes[lane], k, order.Key.Compare)
-	return i
-}
-
-// At is the i-th member of a lane.
-func (l *lineCopy) At(lane order.Lane, i int) (order.Key, bool) {
-	keys := l.lanes[lane]
-	if i < 0 || i >= len(keys) {
-		return order.Key{}, false
-	}
-	return keys[i], true
+	return &lineCopy{Sorted: order.NewSorted(members), tokens: tokens}
 }

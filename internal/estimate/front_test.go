@@ -15,7 +15,7 @@ import (
 // frontsOf are the fronts of a line, cut off behind the first members.
 func frontsOf(l lanes, now int64, most int) *Fronts {
 	var fronts []Front
-	for lane, keys := range l {
+	for lane, keys := range l.Sorted {
 		fronts = append(fronts, Front{Lane: lane, Len: len(keys), Keys: keys[:min(most, len(keys))]})
 	}
 	return NewFronts(now, fronts)
@@ -23,7 +23,7 @@ func frontsOf(l lanes, now int64, most int) *Fronts {
 
 func drawLine(t *rapid.T) (lanes, int64) {
 	const now = 10_000_000
-	l := lanes{}
+	l := lineOf()
 	for seq := range rapid.IntRange(0, 60).Draw(t, "members") {
 		lane := order.Lane{
 			Class: rapid.SampledFrom([]string{"", "cards"}).Draw(t, "class"),
@@ -42,7 +42,7 @@ func TestFrontsThatKnowAllAreTheLine(t *testing.T) {
 		if diff := cmp.Diff(slices.Collect(l.Lanes()), slices.Collect(f.Lanes())); diff != "" {
 			t.Fatal(diff)
 		}
-		for lane, keys := range l {
+		for lane, keys := range l.Sorted {
 			if f.Len(lane) != len(keys) {
 				t.Fatalf("%d members, want %d", f.Len(lane), len(keys))
 			}
@@ -70,7 +70,7 @@ func TestFrontsThatAreCutOffKeepTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, now := drawLine(t)
 		f := frontsOf(l, now, rapid.IntRange(0, 5).Draw(t, "most"))
-		for lane, keys := range l {
+		for lane, keys := range l.Sorted {
 			last := order.Key{}
 			for i := range keys {
 				key, ok := f.At(lane, i)
@@ -103,7 +103,7 @@ func TestARollOverFronts(t *testing.T) {
 	t.Parallel()
 	const now = 10_000_000
 	random := rand.New(rand.NewPCG(5, 6))
-	l := lanes{}
+	l := lineOf()
 	for seq := range uint64(600) {
 		lane := order.Lane{K: []int{10, 20, 20}[seq%3]}
 		l.add(order.Member{Lane: lane, Key: order.Key{Place: now - random.Int64N(6_000_000), Seq: seq + 1}})
@@ -127,7 +127,7 @@ func TestALoneLaneNeedsNoRolling(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const now = 10_000_000
-		l := lanes{}
+		l := lineOf()
 		for seq := range rapid.IntRange(0, 40).Draw(t, "members") {
 			l.add(order.Member{Lane: order.Lane{K: 20}, Key: order.Key{Place: rapid.Int64Range(now-3_600_000, now).Draw(t, "place"), Seq: uint64(seq) + 1}})
 		}

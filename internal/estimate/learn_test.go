@@ -44,7 +44,7 @@ func (w *week) hall(seed uint64, counters, people int, load, mean float64, keep 
 			desks[i].Since += shift
 		}
 		oldest := now
-		for _, keys := range line {
+		for _, keys := range line.Sorted {
 			oldest = min(oldest, keys[0].Place+shift)
 		}
 		told[me.Key.Seq] = w.Forecast(State{

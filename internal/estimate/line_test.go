@@ -2,8 +2,6 @@ package estimate
 
 import (
 	"container/heap"
-	"iter"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,34 +9,16 @@ import (
 	"github.com/dengxu/dengxu/internal/order"
 )
 
-// lanes is an order.Index of sorted slices.
-type lanes map[order.Lane][]order.Key
-
-func (l lanes) Lanes() iter.Seq[order.Lane] {
-	return slices.Values(slices.SortedFunc(maps.Keys(l), order.Lane.Compare))
-}
-
-func (l lanes) Len(lane order.Lane) int { return len(l[lane]) }
-
-func (l lanes) Below(lane order.Lane, k order.Key) int {
-	n, _ := slices.BinarySearchFunc(l[lane], k, order.Key.Compare)
-	return n
-}
-
-func (l lanes) At(lane order.Lane, i int) (order.Key, bool) {
-	if i < 0 || i >= len(l[lane]) {
-		return order.Key{}, false
-	}
-	return l[lane][i], true
-}
+// lanes is a line that people join and are called from.
+type lanes struct{ order.Sorted }
 
 func (l lanes) add(m order.Member) {
 	at := l.Below(m.Lane, m.Key)
-	l[m.Lane] = slices.Insert(l[m.Lane], at, m.Key)
+	l.Sorted[m.Lane] = slices.Insert(l.Sorted[m.Lane], at, m.Key)
 }
 
 func (l lanes) len() (n int) {
-	for _, keys := range l {
+	for _, keys := range l.Sorted {
 		n += len(keys)
 	}
 	return n
@@ -51,19 +31,19 @@ func (l lanes) take(now int64, rule order.Rule) (order.Member, bool) {
 		return order.Member{}, false
 	}
 	m := picked[0].Member
-	at := l.Below(m.Lane, m.Key)
-	if l[m.Lane] = slices.Delete(l[m.Lane], at, at+1); len(l[m.Lane]) == 0 {
-		delete(l, m.Lane)
-	}
+	l.remove(m)
 	return m, true
 }
 
-func lineOf(members ...order.Member) lanes {
-	l := lanes{}
-	for _, m := range members {
-		l.add(m)
+func (l lanes) remove(m order.Member) {
+	at := l.Below(m.Lane, m.Key)
+	if l.Sorted[m.Lane] = slices.Delete(l.Sorted[m.Lane], at, at+1); len(l.Sorted[m.Lane]) == 0 {
+		delete(l.Sorted, m.Lane)
 	}
-	return l
+}
+
+func lineOf(members ...order.Member) lanes {
+	return lanes{order.NewSorted(slices.Values(members))}
 }
 
 // hall is a simulated line: Poisson arrivals, and counters that call at once.
@@ -119,7 +99,7 @@ func (s *services) Pop() any {
 // run lets so many people come.
 func (h *hall) run(seed uint64, people int) {
 	h.random = rand.New(rand.NewPCG(seed, 77))
-	h.line, h.joined, h.running = lanes{}, map[uint64]int64{}, nil
+	h.line, h.joined, h.running = lineOf(), map[uint64]int64{}, nil
 	h.desks = make([]Counter, h.counters)
 	for i := range h.desks {
 		h.desks[i].ID = string(rune('a' + i))
@@ -155,7 +135,7 @@ func (h *hall) flow(load float64) Flow {
 func (h *hall) join(now float64, seq uint64, f Flow) {
 	ms := int64(math.Round(now * 1000))
 	me := order.Member{Lane: f.Lane, Key: order.Key{Place: ms - f.HeadStart, Seq: seq}}
-	if i := h.free(); i >= 0 && len(h.line) == 0 {
+	if i := h.free(); i >= 0 && len(h.line.Sorted) == 0 {
 		if h.atOnce != nil {
 			h.atOnce(ms, me)
 		}
@@ -222,10 +202,7 @@ func (h *hall) giveUp(ms int64, who order.Member) {
 	if !waits {
 		return
 	}
-	at := h.line.Below(who.Lane, who.Key)
-	if h.line[who.Lane] = slices.Delete(h.line[who.Lane], at, at+1); len(h.line[who.Lane]) == 0 {
-		delete(h.line, who.Lane)
-	}
+	h.line.remove(who)
 	delete(h.joined, who.Key.Seq)
 	if h.gaveUp != nil {
 		h.gaveUp(ms, float64(ms-joined)/1000)

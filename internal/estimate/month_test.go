@@ -40,7 +40,7 @@ func (m *month) join(now int64, line lanes, me order.Member, desks []Counter) {
 	for _, c := range desks {
 		rate += h.PerSecond(c.ID, monthService)
 	}
-	for _, keys := range line {
+	for _, keys := range line.Sorted {
 		oldest = min(oldest, keys[0].Place)
 	}
 	l := Line{

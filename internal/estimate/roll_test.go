@@ -143,7 +143,7 @@ func TestRollOvertaking(t *testing.T) {
 		{"epoch", order.Rule{Discipline: order.Epoch}, member(lane("", 0), 0, 1), Flow{Lane: lane("", 0), PerSecond: 0.05, Factor: 500}, 2},
 		{"ratio, the other group has a turn", order.Rule{Discipline: order.Ratio, Groups: groups}, member(lane("last", 0), 0, 1), Flow{Lane: lane("first", 0), PerSecond: 0.02}, 1.25},
 	} {
-		l := Line{Order: order.Line{Rule: row.rule, Index: lanes{}}, Flows: []Flow{row.flow}, Crews: []Crew{{PerSecond: 0.1}}, DayStart: -100 * second}
+		l := Line{Order: order.Line{Rule: row.rule, Index: lineOf()}, Flows: []Flow{row.flow}, Crews: []Crew{{PerSecond: 0.1}}, DayStart: -100 * second}
 		p, ok := l.Place(row.me)
 		if !ok || math.Abs(p.Services-row.want) > 1e-4 {
 			t.Errorf("%s: %+v, want %g services", row.name, p, row.want)
@@ -174,7 +174,7 @@ func TestRollProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ks := []int{20, 40, 100}
-		all := lanes{}
+		all := lineOf()
 		n := rapid.IntRange(0, 30).Draw(t, "waiting")
 		for seq := range n {
 			k := rapid.SampledFrom(ks).Draw(t, "k")
@@ -201,9 +201,9 @@ func TestRollProperties(t *testing.T) {
 			t.Fatalf("later in the lane: %+v, earlier %+v", later, p)
 		}
 		// Twice the factor for all changes nothing.
-		twice, fast := lanes{}, []Flow(nil)
-		for l, keys := range all {
-			twice[order.Lane{K: 2 * l.K}] = keys
+		twice, fast := lineOf(), []Flow(nil)
+		for l, keys := range all.Sorted {
+			twice.Sorted[order.Lane{K: 2 * l.K}] = keys
 		}
 		for _, f := range flows {
 			f.Lane.K *= 2
@@ -213,12 +213,11 @@ func TestRollProperties(t *testing.T) {
 			t.Fatalf("twice the factor: %+v, want %+v", q, p)
 		}
 		// No flow and one pace for all: first come, first served.
-		same := lanes{}
-		for l, keys := range all {
+		same := lineOf()
+		for _, keys := range all.Sorted {
 			for _, k := range keys {
 				same.add(order.Member{Lane: lane("", 20), Key: k})
 			}
-			_ = l
 		}
 		if q := place(same, nil, 0.05, member(lane("", 20), 0, 1000)); q.Ahead != n || math.Abs(q.Services-float64(n+1)) > 1e-9 {
 			t.Fatalf("one pace: %+v, want %d ahead", q, n)
@@ -228,9 +227,9 @@ func TestRollProperties(t *testing.T) {
 
 func TestRollDeepInALine(t *testing.T) {
 	t.Parallel()
-	all := lanes{}
+	all := lineOf()
 	for i := range int64(6000) {
-		all[lane("", 40)] = append(all[lane("", 40)], order.Key{Place: i, Seq: uint64(i + 1)})
+		all.Sorted[lane("", 40)] = append(all.Sorted[lane("", 40)], order.Key{Place: i, Seq: uint64(i + 1)})
 	}
 	flows := []Flow{{Lane: lane("", 20), PerSecond: 0.1}}
 	l := Line{Now: 6000, Order: order.Line{Index: all}, Flows: flows, Crews: []Crew{{PerSecond: 1}}}
@@ -266,7 +265,7 @@ func TestRollUnderMoreThanCanBeServed(t *testing.T) {
 	// Ten in a second come and pass, of whom a tenth can be served.
 	groups := []order.Group{{Name: "first", Rank: 1}, {Name: "last", Rank: 2}}
 	l := Line{
-		Order: order.Line{Rule: order.Rule{Discipline: order.Strict, Escalate: 1 << 40, Groups: groups}, Index: lanes{}},
+		Order: order.Line{Rule: order.Rule{Discipline: order.Strict, Escalate: 1 << 40, Groups: groups}, Index: lineOf()},
 		Flows: []Flow{{Lane: lane("first", 0), PerSecond: 10}}, Crews: []Crew{{PerSecond: 1}},
 	}
 	if p, ok := l.Place(member(lane("last", 0), 0, 1)); !ok || p.Services < 15 || p.Services > 20 {

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"cmp"
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -164,7 +163,7 @@ func (w *walk) forecast(me order.Member, r *recording.Row, at int64) *told {
 		joined = min(joined, w.day.midnight+int64(w.day.Rows[row].Join)*1000)
 	}
 	line := estimate.Line{
-		Now: at, Order: order.Line{Index: w.index()}, Crews: []estimate.Crew{{PerSecond: rate}},
+		Now: at, Order: order.Line{Index: order.NewSorted(maps.Values(w.line))}, Crews: []estimate.Crew{{PerSecond: rate}},
 		Flows: w.estimator.History.Flows(at), GiveUp: w.estimator.History.GiveUpPerSecond(),
 	}
 	place, _ := line.Place(me)
@@ -201,37 +200,4 @@ func (w *walk) open(at int64) []estimate.Counter {
 		}
 	}
 	return counters
-}
-
-// index is the line by lanes.
-func (w *walk) index() order.Index {
-	index := lanes{}
-	for _, m := range w.line {
-		index[m.Lane] = append(index[m.Lane], m.Key)
-	}
-	for _, keys := range index {
-		slices.SortFunc(keys, order.Key.Compare)
-	}
-	return index
-}
-
-// lanes is an order.Index of sorted slices.
-type lanes map[order.Lane][]order.Key
-
-func (l lanes) Lanes() iter.Seq[order.Lane] {
-	return slices.Values(slices.SortedFunc(maps.Keys(l), order.Lane.Compare))
-}
-
-func (l lanes) Len(lane order.Lane) int { return len(l[lane]) }
-
-func (l lanes) Below(lane order.Lane, k order.Key) int {
-	n, _ := slices.BinarySearchFunc(l[lane], k, order.Key.Compare)
-	return n
-}
-
-func (l lanes) At(lane order.Lane, i int) (order.Key, bool) {
-	if i < 0 || i >= len(l[lane]) {
-		return order.Key{}, false
-	}
-	return l[lane][i], true
 }
