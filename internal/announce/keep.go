@@ -143,16 +143,8 @@ func (q *Queue) Kept(o *Outlook, m *estimate.Model) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.estimator.Plain, q.estimator.Learned = o.Estimator.Plain, o.Estimator.Learned
-	q.estimator.Model, q.model, q.lessons = m, o.Model, o.Lessons
+	q.estimator.Model = m
 	for i := range q.pending.Outcomes {
 		q.estimator.Resolve(q.pending.Outcomes[i].Forecast.Forecast, q.pending.Outcomes[i].Wait)
 	}
-}
-
-// Model is what the queue's forecasts have learned, and its version in the
-// store; nil and 0 for nothing.
-func (q *Queue) Model() (*estimate.Model, uint64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.estimator.Model, q.model
 }

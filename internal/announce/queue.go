@@ -27,8 +27,6 @@ type Queue struct {
 	mu        sync.Mutex // guards what follows
 	estimator estimate.Estimator
 	seen      Seen
-	model     uint64 // version of the estimator's model in the store; 0 = none
-	lessons   int    // outcomes that were kept so far
 	restored  bool
 	changed   bool // the history has something that was not kept
 	told      map[dengxu.TokenID]*stay
@@ -59,7 +57,7 @@ func (q *Queue) Restore(o *Outlook) {
 	}
 	q.restored = true
 	q.estimator = o.Estimator
-	q.seen, q.lessons = o.Seen, o.Lessons
+	q.seen = o.Seen
 }
 
 // News reports whether an event has not been taken in yet, and takes it as

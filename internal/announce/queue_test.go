@@ -232,11 +232,11 @@ func TestWhatIsToldIsSteady(t *testing.T) {
 	}
 	slower := q.Tell("a", moment(noon+1000), q.Forecast(line(5, 2), joins(5)))
 	_, most := estimate.Guard(first.Sample.Position, first.Sample.PerSecond)
-	if slower.Recommended > most && slower.Why != estimate.SlowerService || slower.Said.Why != slower.Why {
+	if slower.Recommended > most && slower.Why != dengxu.RoseSlowerService || slower.Said.Why != slower.Why {
 		t.Errorf("told %.0f s, then %.0f (at most %.0f) because of %q", first.Recommended, slower.Recommended, most, slower.Why)
 	}
 	left := q.Tell("a", moment(noon+2000), q.Forecast(line(5, 1), joins(5)))
-	if left.Why != estimate.CounterLeft || left.Said.Why != estimate.CounterLeft || left.Recommended <= slower.Recommended {
+	if left.Why != dengxu.RoseCounterLeft || left.Said.Why != dengxu.RoseCounterLeft || left.Recommended <= slower.Recommended {
 		t.Errorf("after a counter left: %.0f s, because of %q", left.Recommended, left.Why)
 	}
 }

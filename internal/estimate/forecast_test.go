@@ -83,7 +83,7 @@ func TestAClosedCounterRaisesTheEstimateAtOnce(t *testing.T) {
 	if math.Abs(one.Recommended-2*both.Recommended) > 1e-6 || one.High <= both.High {
 		t.Errorf("both %+v, one %+v", both, one)
 	}
-	if s := steady(both, e.Forecast(State{Position: 5, Counters: busy("a")})); s.Why != CounterLeft || s.Recommended < both.Recommended {
+	if s := steady(both, e.Forecast(State{Position: 5, Counters: busy("a")})); s.Why != dengxu.RoseCounterLeft || s.Recommended < both.Recommended {
 		t.Errorf("the answer says %q: %+v", s.Why, s)
 	}
 }
@@ -203,7 +203,7 @@ func TestSteady(t *testing.T) {
 		t.Errorf("the position rose, and the estimate may: %+v", s)
 	}
 	slow := served(1000, "a").Forecast(State{Position: 9, Counters: busy("a")})
-	if s := steady(before, slow); s.Why != SlowerService || s.Recommended != slow.Recommended {
+	if s := steady(before, slow); s.Why != dengxu.RoseSlowerService || s.Recommended != slow.Recommended {
 		t.Errorf("ten times slower: %+v", s)
 	}
 	if s := steady(Forecast{}, over); s.Recommended != over.Recommended {

@@ -1,6 +1,10 @@
 package estimate
 
-import "math"
+import (
+	"math"
+
+	"github.com/dengxu/dengxu"
+)
 
 // The guard: what a median may be, from the line as it stands. Outside of it no
 // model is believed.
@@ -21,12 +25,6 @@ func Guard(position, perSecond float64) (low, high float64) {
 	return (1 - guardSlack) * base * max(0, 1-spread), (1 + guardSlack) * base * (1 + spread)
 }
 
-// Why an estimate rose although its position fell.
-const (
-	CounterLeft   = "counter_left"   // fewer counters are open
-	SlowerService = "slower_service" // services take longer than they did
-)
-
 // Steady compares a forecast with the one that the same token was told before.
 // While its position falls, the recommended wait does not rise above the guard
 // band of the earlier one, unless a counter left or services became that much
@@ -44,9 +42,9 @@ func Steady(before, now *Forecast) *Forecast {
 	steady := *now
 	switch least, _ := Guard(now.Sample.Position, now.Sample.PerSecond); {
 	case left:
-		steady.Why = CounterLeft
+		steady.Why = dengxu.RoseCounterLeft
 	case least+now.Closed > most:
-		steady.Why = SlowerService
+		steady.Why = dengxu.RoseSlowerService
 	default:
 		steady.Recommended, steady.Calibrated = most, true
 		steady.Low = min(now.Low, most)
