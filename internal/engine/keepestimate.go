@@ -108,6 +108,11 @@ func (e *Engine) readKept(ctx context.Context, q *queue) (keptEstimates, error) 
 		e.log.ErrorContext(ctx, "what a queue's estimates learned was left out", "queue", q.id, "err", err)
 		k.learned = keptModel{}
 	}
+	if k.outlook.Model != k.modelVersion {
+		// They are written together; one that came back by itself, of an import that
+		// was cut off or a document that was damaged, goes with no calibration.
+		k.outlook.Estimator.Learned = [3]estimate.Calibration{}
+	}
 	return k, nil
 }
 
