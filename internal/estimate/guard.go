@@ -30,8 +30,16 @@ func Guard(position, perSecond float64) (low, high float64) {
 // band of the earlier one, unless a counter left or services became that much
 // slower; then Why says so. It returns now itself where nothing is to be changed.
 func Steady(before, now *Forecast) *Forecast {
-	if !before.Known || !now.Known || now.Position > before.Position || before.Sample.PerSecond <= 0 {
+	if !before.Known || !now.Known || now.Position > before.Position {
 		return now
+	}
+	if before.Sample.PerSecond <= 0 { // a counter was free: there was no line to make a band of
+		if now.Recommended <= before.Recommended || now.Counters >= before.Counters {
+			return now
+		}
+		steady := *now
+		steady.Why = CounterLeft
+		return &steady
 	}
 	_, most := Guard(before.Sample.Position, before.Sample.PerSecond)
 	most += before.Closed

@@ -148,9 +148,12 @@ func is(b bool) float64 {
 	return 0
 }
 
-// leastRatio bounds what a model may say below: a wait of a twentieth of the
-// base.
-const leastRatio = 0.05
+// leastRatio and mostRatio bound what a model may say: a wait of a twentieth of
+// the base, and of a hundred times the base, whatever was loaded.
+const (
+	leastRatio = 0.05
+	mostRatio  = 100
+)
 
 // Quantiles says 0.1, 0.5 and 0.9 of the wait for a sample, in seconds, before
 // calibration.
@@ -158,7 +161,11 @@ func (m *Model) Quantiles(s *Sample) [3]float64 {
 	x := m.Row(s)
 	var q [3]float64
 	for i := range quantiles {
-		q[i] = s.Base() * max(leastRatio, m.ratio(i, x))
+		ratio := m.ratio(i, x)
+		if math.IsNaN(ratio) { // of slopes without bounds
+			ratio = 1
+		}
+		q[i] = s.Base() * min(max(leastRatio, ratio), mostRatio)
 	}
 	return q
 }
