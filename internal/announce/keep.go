@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -97,6 +98,24 @@ type Outlook struct {
 	Model uint64 `json:"model,omitempty"`
 	// LearnedFrom is what Lessons was when a model was last sought.
 	LearnedFrom int `json:"learned_from,omitempty"`
+}
+
+// maxSeen is how far the log may have been taken in beyond a store's clock, in
+// ms, and maxLessons how many there can be.
+const (
+	maxSeen    = 3600 * 1000
+	maxLessons = 1 << 40
+)
+
+// Check refuses what could not have been kept by now: it is damaged.
+func (o *Outlook) Check(now int64) error {
+	switch {
+	case o.Seen.At > now+maxSeen:
+		return fmt.Errorf("the log was taken in up to %d, and it is %d", o.Seen.At, now)
+	case o.Lessons < 0 || o.Lessons > maxLessons || o.LearnedFrom < 0 || o.LearnedFrom > maxLessons:
+		return fmt.Errorf("%d lessons, learned from %d", o.Lessons, o.LearnedFrom)
+	}
+	return o.Estimator.Check()
 }
 
 // Take hands out what is to be kept, and is false when there is nothing. Whoever

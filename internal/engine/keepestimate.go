@@ -64,6 +64,17 @@ func readDoc(d *store.Doc, to any) (uint64, error) {
 	return d.Version, nil
 }
 
+// keptOutlook reads an outlook and its version. It is empty beside an error: it
+// is damaged.
+func keptOutlook(d *store.Doc, now int64) (kept announce.Outlook, version uint64, err error) {
+	if version, err = readDoc(d, &kept); err == nil {
+		if err = kept.Check(now); err == nil {
+			return kept, version, nil
+		}
+	}
+	return announce.Outlook{}, version, err
+}
+
 // restore brings in what was kept of a queue, once.
 func (e *Engine) restore(ctx context.Context, q *queue, o *outlook) error {
 	if o.Restored() {
@@ -100,9 +111,8 @@ func (e *Engine) readKept(ctx context.Context, q *queue) (keptEstimates, error) 
 	if err != nil {
 		return k, err
 	}
-	if k.version, err = readDoc(v.Docs[0], &k.outlook); err != nil {
+	if k.outlook, k.version, err = keptOutlook(v.Docs[0], v.Now); err != nil {
 		e.log.ErrorContext(ctx, "what a queue's estimates go by was left out", "queue", q.id, "err", err)
-		k.outlook = announce.Outlook{}
 	}
 	if k.modelVersion, err = readDoc(v.Docs[1], &k.learned); err != nil {
 		e.log.ErrorContext(ctx, "what a queue's estimates learned was left out", "queue", q.id, "err", err)

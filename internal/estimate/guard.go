@@ -38,7 +38,7 @@ func Steady(before, now *Forecast) *Forecast {
 			return now
 		}
 		steady := *now
-		steady.Why = CounterLeft
+		steady.Why = dengxu.RoseCounterLeft
 		return &steady
 	}
 	_, most := Guard(before.Sample.Position, before.Sample.PerSecond)

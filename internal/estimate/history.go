@@ -18,11 +18,21 @@ const (
 	ownBeside      = 20
 	// forgetPatience looks back on some 500 who waited: giving up is rare.
 	forgetPatience = 0.998
+	// minStayed is how many have to have waited and been called until those who
+	// gave up count in full. Before that they may be staff who try the kiosk and
+	// give their numbers back at once, and would let a line vanish.
+	minStayed = 100
 	// minPriorServices is how many services replace the prior altogether.
 	minPriorServices = 20
 	// maxLanes is how many lanes a queue has at most, and those of counters.
 	maxLanes = 64
 )
+
+// mostServices is how many mean services one counts as at most, once the mean is
+// known: whoever was forgotten at a counter over night was not served for so
+// long, and would make every wait of the next hundred services several times
+// as long.
+const mostServices = 20
 
 // History is what a queue has seen: services, calls and arrivals. It is carried
 // over night and can be saved as JSON; its zero value has seen nothing. It is
@@ -37,6 +47,9 @@ type History struct {
 	// Patience is what waiting came to: Seconds of it, and in Weight how many
 	// gave up meanwhile.
 	Patience Usual `json:"patience"`
+	// Stayed is how many who had to wait were called, as far as they are
+	// remembered.
+	Stayed float64 `json:"stayed"`
 	// LastEnd is when a service last ended; 0 for never.
 	LastEnd int64 `json:"last_end"`
 }
@@ -115,21 +128,26 @@ func (h *History) GaveUp(waited float64) { h.waited(waited, 1) }
 func (h *History) waited(seconds, gaveUp float64) {
 	p := &h.Patience
 	p.Seconds, p.Weight = p.Seconds*forgetPatience+seconds, p.Weight*forgetPatience+gaveUp
+	h.Stayed = h.Stayed*forgetPatience + 1 - gaveUp
 }
 
 // GiveUpPerSecond is how many of one who waits give up in a second, as it was
-// lately; 0 while nobody has waited.
+// lately; 0 while nobody has waited, and less than it was while few were called.
 func (h *History) GiveUpPerSecond() float64 {
 	if h.Patience.Seconds <= 0 {
 		return 0
 	}
-	return h.Patience.Weight / h.Patience.Seconds
+	known := min(1, h.Stayed/minStayed)
+	return h.Patience.Weight / h.Patience.Seconds * known * known
 }
 
 // Served tells that a service ended at a counter; "" when it is not known at
-// which.
+// which. One that is far longer than any counts as mostServices of them.
 func (h *History) Served(at int64, counter string, seconds float64) {
 	h.LastEnd = max(h.LastEnd, at)
+	if len(h.Services) >= minPriorServices {
+		seconds = min(seconds, mostServices*h.Mean(0))
+	}
 	h.Services = keep(h.Services, seconds, recentServices)
 	if counter == "" {
 		return

@@ -161,7 +161,7 @@ func TestWhoWillComeAndWhoGivesUp(t *testing.T) {
 		t.Errorf("%d lanes", len(h.Lanes))
 	}
 
-	for range 3 {
+	for range 200 {
 		h.Called(start, 100)
 		h.GaveUp(100)
 	}
