@@ -107,11 +107,13 @@ const (
 	maxLessons = 1 << 40
 )
 
-// Check refuses what could not have been kept by now: it is damaged.
+// Check refuses what nobody could have kept: it is damaged. A log that was taken in
+// far beyond now, by a store whose clock was ahead, goes on from now.
 func (o *Outlook) Check(now int64) error {
+	if o.Seen.At > now+maxSeen {
+		o.Seen = Seen{At: now}
+	}
 	switch {
-	case o.Seen.At > now+maxSeen:
-		return fmt.Errorf("the log was taken in up to %d, and it is %d", o.Seen.At, now)
 	case o.Lessons < 0 || o.Lessons > maxLessons || o.LearnedFrom < 0 || o.LearnedFrom > maxLessons:
 		return fmt.Errorf("%d lessons, learned from %d", o.Lessons, o.LearnedFrom)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -58,12 +59,11 @@ func (l *learner) run(ctx context.Context) {
 
 // keep writes everything down.
 func (l *learner) keep(ctx context.Context) error {
+	var errs []error // one partition that is away holds up no other
 	for p := range l.partitions {
-		if err := l.engine.KeepEstimates(ctx, store.Partition(p)); err != nil {
-			return err
-		}
+		errs = append(errs, l.engine.KeepEstimates(ctx, store.Partition(p)))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // learn trains at most one queue.
@@ -77,12 +77,9 @@ func (l *learner) learn(ctx context.Context) error {
 			continue
 		}
 		learned, err := l.engine.LearnNext(ctx, store.Partition(p))
-		if err != nil {
-			return err
-		}
-		if learned {
+		if learned || err != nil {
 			l.rested = time.Now().Add(restAfter * time.Since(began))
-			return nil
+			return err
 		}
 	}
 	return nil

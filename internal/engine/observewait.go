@@ -108,6 +108,8 @@ func (e *Engine) learnFrom(ev *store.Event, t *store.Token) {
 	case dengxu.EventCalled:
 		if t != nil && t.FirstCalled == ev.At {
 			o.Called(ev.At, t.ID, seconds(waited(t, ev.At)))
+		} else {
+			o.Left(ev.Token) // room for others: only first calls that are seen are scored
 		}
 		return
 	case dengxu.EventMoved, dengxu.EventUndone:
@@ -115,10 +117,12 @@ func (e *Engine) learnFrom(ev *store.Event, t *store.Token) {
 		return
 	}
 	if t == nil {
+		o.Left(ev.Token)
 		return
 	}
 	freed, had, from := spanEnded(t, ev.At)
 	if freed == nil {
+		o.Left(ev.Token)
 		return
 	}
 	o = e.outlook(freed.Queue)
