@@ -18,6 +18,18 @@ func isNewcomer(b *store.Batch) bool {
 	return t.Version == 1 && t.State == dengxu.StateWaiting && b.Events[0].Token == 1 && !hasMore(w)
 }
 
+// whose is the cell of the person whom the token of a batch belongs to, and the
+// batch's operation with what is remembered of it; "" and nil where there is none.
+func whose(b *store.Batch) (person, op string, memory []byte) {
+	if business := b.Tokens[0].Token.Business; business != "" {
+		person = personField(business)
+	}
+	if b.Op.Key != "" {
+		op, memory = opField(b.Op), opMemory(b.Op)
+	}
+	return person, op, memory
+}
+
 // columns are what newcomers of a group have of their own, in their order.
 // newcomer.lua says what each column is.
 type columns struct {
@@ -28,14 +40,7 @@ type columns struct {
 // add takes in a newcomer.
 func (cs *columns) add(b *store.Batch) {
 	t := &b.Tokens[0].Token
-	person, op := "", ""
-	var memory []byte
-	if t.Business != "" {
-		person = personField(t.Business)
-	}
-	if b.Op.Key != "" {
-		op, memory = opField(b.Op), opMemory(b.Op)
-	}
+	person, op, memory := whose(b)
 	cs.people, cs.ids, cs.ops = append(cs.people, person), append(cs.ids, packID(t.ID)), append(cs.ops, op)
 	cs.memories.bytes(memory)
 	cs.rests.bytes(tail(t))

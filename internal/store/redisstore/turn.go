@@ -79,14 +79,7 @@ type turns struct {
 func (ts *turns) add(b *store.Batch) {
 	t := &b.Tokens[0].Token
 	ts.n++
-	person, op := "", ""
-	var memory []byte
-	if t.Business != "" {
-		person = personField(t.Business)
-	}
-	if b.Op.Key != "" {
-		op, memory = opField(b.Op), opMemory(b.Op)
-	}
+	person, op, memory := whose(b)
 	ts.cells.text(person)
 	ts.cells.text(counterField(t.Counter))
 	var own [2]store.DocAt // settings and state
