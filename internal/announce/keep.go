@@ -164,8 +164,25 @@ func (q *Queue) Kept(o *Outlook, m *estimate.Model) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.estimator.Plain, q.estimator.Learned = o.Estimator.Plain, o.Estimator.Learned
-	q.estimator.Model = m
+	q.estimator.Model, q.model = m, o.Model
+	q.lessons, q.unlearned = o.Lessons, o.Lessons-o.LearnedFrom
 	for i := range q.pending.Outcomes {
 		q.estimator.Resolve(q.pending.Outcomes[i].Forecast.Forecast, q.pending.Outcomes[i].Wait)
 	}
+}
+
+// Model is what forecasts are made with, and its version in the store; nil and 0
+// for nothing.
+func (q *Queue) Model() (*estimate.Model, uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.estimator.Model, q.model
+}
+
+// Learnable is how many lessons were kept, and how many of them since a model was
+// last sought, as of the last look at the store.
+func (q *Queue) Learnable() (all, unlearned int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lessons, q.unlearned
 }

@@ -26,6 +26,9 @@ func (s Seen) Before(at int64, number uint64) bool {
 type Queue struct {
 	mu        sync.Mutex // guards what follows
 	estimator estimate.Estimator
+	model     uint64 // version in the store of the estimator's model; 0 = none
+	unlearned int    // lessons that were kept since a model was last sought
+	lessons   int    // all that were kept
 	seen      Seen
 	restored  bool
 	changed   bool // the history has something that was not kept

@@ -16,10 +16,6 @@ import (
 
 // What of a queue's estimates is kept in the store.
 const (
-	// lessonsInPart is how many resolved waits one document has, lessonParts how
-	// many documents there are: the newest that are learned from.
-	lessonsInPart = 200
-	lessonParts   = estimate.MaxToLearn / lessonsInPart
 	// promiseDays is how many days of what was told are kept.
 	promiseDays = 35
 	// othersEvery is how often one looks for what other processes have kept, in
@@ -33,10 +29,6 @@ func outlookKey(id dengxu.QueueID) store.DocKey {
 
 func modelKey(id dengxu.QueueID) store.DocKey {
 	return store.DocKey{Kind: store.DocModel, ID: string(id)}
-}
-
-func lessonKey(id dengxu.QueueID, part int) store.DocKey {
-	return store.DocKey{Kind: store.DocLesson, ID: string(id) + "/" + strconv.Itoa(part)}
 }
 
 func promiseKey(id dengxu.QueueID, day int) store.DocKey {
@@ -121,14 +113,25 @@ func (e *Engine) readKept(ctx context.Context, q *queue) (keptEstimates, error) 
 	if k.outlook.Model != k.modelVersion {
 		// They are written together; one that came back by itself, of an import that
 		// was cut off or a document that was damaged, goes with no calibration.
-		k.outlook.Estimator.Learned = [3]estimate.Calibration{}
+		k.outlook.Estimator.Learned, k.outlook.Model = [3]estimate.Calibration{}, k.modelVersion
 	}
 	return k, nil
 }
 
-// readOutlook reads what is kept of a queue and the model that goes with it. A
-// model that this version cannot use is left out, and said.
+// readOutlook reads what is kept of a queue and the model that goes with it, which
+// is large and mostly the one that is known. A model that this version cannot use
+// is left out, and said.
 func (e *Engine) readOutlook(ctx context.Context, q *queue) (kept announce.Outlook, version uint64, m *estimate.Model, err error) {
+	if o := e.outlook(q.id); o.Restored() {
+		v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: []store.DocKey{outlookKey(q.id)}})
+		if err != nil {
+			return kept, 0, nil, err
+		}
+		kept, version, err = keptOutlook(v.Docs[0], v.Now)
+		if m, known := o.Model(); err == nil && known == kept.Model {
+			return kept, version, m, nil
+		}
+	}
 	k, err := e.readKept(ctx, q)
 	if err != nil {
 		return kept, 0, nil, err
@@ -277,20 +280,6 @@ func (e *Engine) keepBatch(ctx context.Context, q *queue, kept *announce.Outlook
 	return b, put(outlookKey(q.id), kept, version)
 }
 
-// partsOf are the parts that lessons fill from was to count of them: not more
-// than there are documents.
-func partsOf(was, count int) []int {
-	first, last := was/lessonsInPart, count/lessonsInPart
-	if count-was > estimate.MaxToLearn {
-		first = last - lessonParts + 1
-	}
-	parts := make([]int, 0, last-first+1)
-	for part := first; part <= last; part++ {
-		parts = append(parts, part)
-	}
-	return parts
-}
-
 // keepDays adds what was told on days to what is kept of them. begun is the last
 // of which nothing was; 0 for none.
 func keepDays(q *queue, put func(store.DocKey, any, uint64) error, docs []*store.Doc, days []int, pending *announce.Pending) (begun int, err error) {
@@ -331,48 +320,6 @@ func (e *Engine) oldPromises(ctx context.Context, q *queue, begun int) ([]store.
 		}
 	}
 	return gone, nil
-}
-
-// keepLessons writes the lessons of one part: those from was on are new.
-func (e *Engine) keepLessons(q *queue, put func(store.DocKey, any, uint64) error, doc *store.Doc, part, was int, lessons []estimate.Resolved) error {
-	var have []estimate.Resolved
-	version, err := readDoc(doc, &have)
-	begins, ends := part*lessonsInPart, (part+1)*lessonsInPart
-	// The ring has come round to a part that is full, or one could not be read.
-	if err != nil || begins >= was || len(have) > was-begins {
-		have = have[:0:0]
-	}
-	from, to := max(begins-was, 0), min(ends-was, len(lessons))
-	if from >= to {
-		return nil
-	}
-	return put(lessonKey(q.id, part%lessonParts), slices.Concat(have, lessons[from:to]), version)
-}
-
-// lessons are all that are kept of a queue, the oldest first.
-func (e *Engine) lessons(ctx context.Context, q *queue, count int) ([]estimate.Resolved, error) {
-	var all []estimate.Resolved
-	last := count / lessonsInPart
-	const atOnce = 10 // parts a read
-	for part := max(0, last-lessonParts+1); part <= last; part += atOnce {
-		var keys []store.DocKey
-		for n := part; n <= min(last, part+atOnce-1); n++ {
-			keys = append(keys, lessonKey(q.id, n%lessonParts))
-		}
-		v, err := e.view(ctx, store.Ask{Partition: q.site.partition, Docs: keys})
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range v.Docs {
-			var lessons []estimate.Resolved
-			if _, err := readDoc(d, &lessons); err != nil {
-				e.log.WarnContext(ctx, "lessons were left out", "queue", q.id, "err", err)
-				continue
-			}
-			all = append(all, lessons...)
-		}
-	}
-	return all, nil
 }
 
 // forgetEstimates removes what was kept of a queue that is gone. What a crash

@@ -190,21 +190,25 @@ func (e *Engine) keepModel(ctx context.Context, q *queue, learned keptModel, beg
 	return dengxu.Model{}, errContention("keep a model")
 }
 
+// learnable reports whether so many lessons, of which some were not learned from
+// yet, are worth a training.
+func learnable(all, unlearned int) bool {
+	return all >= estimate.MinToLearn && unlearned >= max(learnLeast, int(learnAfter*float64(min(all, estimate.MaxToLearn))))
+}
+
 // LearnNext trains one queue of a partition that has enough new to learn from,
 // and reports whether there was one. Whoever calls it minds the cost. Codes:
 // unavailable.
 func (e *Engine) LearnNext(ctx context.Context, p store.Partition) (learned bool, err error) {
 	for _, q := range e.queuesIn(p) {
-		if q.set.Estimates.Method != dengxu.EstimatesAuto || !e.outlook(q.id).Restored() {
+		if o := e.outlook(q.id); q.set.Estimates.Method != dengxu.EstimatesAuto || !o.Restored() || !learnable(o.Learnable()) {
 			continue
 		}
-		k, err := e.readKept(ctx, q)
+		k, err := e.readKept(ctx, q) // another process may have trained meanwhile
 		if err != nil {
 			return false, err
 		}
-		kept := &k.outlook
-		more := kept.Lessons - kept.LearnedFrom
-		if kept.Lessons < estimate.MinToLearn || more < max(learnLeast, int(learnAfter*float64(min(kept.Lessons, estimate.MaxToLearn)))) {
+		if !learnable(k.outlook.Lessons, k.outlook.Lessons-k.outlook.LearnedFrom) {
 			continue
 		}
 		m, err := e.train(ctx, byTimer, q)

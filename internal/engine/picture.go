@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -162,7 +161,7 @@ func (e *Engine) takePicture(ctx context.Context, q *queue, o *outlook, last *fr
 		p.Desks = append(p.Desks, d)
 	}
 	if q.order.Discipline == order.Ratio {
-		p.Debts, err = e.readDebts(ctx, q, frontLanes(p.Fronts))
+		p.Debts, err = e.readDebts(ctx, q, estimate.NewFronts(v.Now, p.Fronts).Lanes())
 	}
 	return p, err
 }
@@ -181,16 +180,6 @@ func (q *queue) pictureAt(now int64) *announce.Picture {
 		p.Method = estimate.MethodWindow
 	}
 	return p
-}
-
-func frontLanes(fronts []estimate.Front) iter.Seq[order.Lane] {
-	return func(yield func(order.Lane) bool) {
-		for i := range fronts {
-			if !yield(fronts[i].Lane) {
-				return
-			}
-		}
-	}
 }
 
 // keysALane is how many members of each lane a picture names, by how many lanes
@@ -308,9 +297,9 @@ func (c *counter) desk(q *queue, tokens []store.Token) announce.Desk {
 func (c *counter) mergedClasses(q *queue, lines []estimate.Front) []string {
 	classes := []string{}
 	for _, s := range c.queues {
-		serves := slices.Concat(s.classes, s.queue.classes, []string{""})
-		if s.classes != nil {
-			serves = s.classes
+		serves := s.classes
+		if serves == nil {
+			serves = append(slices.Clip(s.queue.classes), "")
 		}
 		for _, class := range serves {
 			if s.queue.id != q.id {
@@ -322,7 +311,7 @@ func (c *counter) mergedClasses(q *queue, lines []estimate.Front) []string {
 	// Whoever stands in a class that is not declared any more is served by
 	// counters of all classes.
 	for _, f := range lines {
-		if c.all(q.id) && !f.Lane.Bound() && (f.Lane.Class == "" || f.Lane.Class[0] != 0) && !slices.Contains(classes, f.Lane.Class) {
+		if c.all(q.id) && !f.Lane.Bound() && !f.Foreign {
 			classes = append(classes, f.Lane.Class)
 		}
 	}
